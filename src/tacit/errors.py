@@ -1,0 +1,81 @@
+"""Everything that Tacit raises or warns about.
+
+Every error is a `TacitError` and also the built-in error that fits, so both ``except TacitError``
+and ``except ValueError`` work.
+"""
+
+
+class TacitError(Exception):
+    """The base of every error that Tacit raises on purpose."""
+
+
+class ArgumentError(TacitError, ValueError):
+    """An argument has a value that makes no sense, or that does not fit the others."""
+
+
+class ArgumentTypeError(TacitError, TypeError):
+    """An argument is of a kind that is not understood."""
+
+
+class DataError(TacitError, ValueError):
+    """The data cannot be used as given: empty, wrong shape, wrong columns."""
+
+
+class ColumnError(DataError):
+    """A column was named that is not there, or one that is needed is absent."""
+
+
+class CategoryError(DataError):
+    """A value was met that is not one of the column's known categories."""
+
+
+class TopologyError(TacitError, ValueError):
+    """A graph is not a tree, or its leaves do not match the columns."""
+
+
+class RankError(TacitError, ValueError):
+    """More states or a larger rank were asked for than the moments can carry."""
+
+
+class NegativeProbabilityError(TacitError, ArithmeticError):
+    """An estimate left the range of probabilities, and the caller asked to be told."""
+
+
+class TooExpensiveError(TacitError, MemoryError):
+    """The plan for a piece of work says that it would need too much memory or time."""
+
+
+class FileFormatError(TacitError, ValueError):
+    """A file is truncated, foreign, or of a format this version does not know."""
+
+
+class MissingDataError(TacitError, FileNotFoundError):
+    """A data set or file is not where it was looked for."""
+
+
+class NotAvailableError(TacitError, AttributeError):
+    """The model was not fitted yet, or was learnt in a form that cannot answer this."""
+
+
+class DependencyError(TacitError, ImportError):
+    """An optional package is needed for this; the message names it."""
+
+
+class TacitWarning(UserWarning):
+    """The base of every warning that Tacit gives."""
+
+
+class BinningWarning(TacitWarning):
+    """A column of numbers was cut into categories."""
+
+
+class ConvergenceWarning(TacitWarning):
+    """An iteration stopped at its limit before its stopping rule held."""
+
+
+class NegativeProbabilityWarning(TacitWarning):
+    """Some estimates were not positive and were repaired as the caller chose."""
+
+
+class DataWarning(TacitWarning):
+    """The data can be used, but something about it is worth knowing."""

@@ -1,0 +1,130 @@
+"""Numbering the distinct subtree patterns of a block of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def pair_patterns(first, n_first, second, n_second, out, example):
+    """Number the distinct pairs (first, second) in order of appearance; returns how many there are.
+
+    `out` gets each row's number, `example` the row where each number was met first.
+    """
+    n_rows = len(first)
+    if n_first * n_second <= max(4 * n_rows, 1024):
+        slots = np.full(n_first * n_second, np.int32(-1))
+        found = 0
+        for row in range(n_rows):
+            key = first[row] * n_second + second[row]
+            number = slots[key]
+            if number < 0:
+                number = found
+                slots[key] = found
+                example[found] = row
+                found += 1
+            out[row] = number
+        return found
+    # Too many possible pairs for a table of all: open addressing, at most half full.
+    bits = 1
+    while (1 << bits) < 2 * n_rows:
+        bits += 1
+    mask = (1 << bits) - 1
+    slots = np.full(mask + 1, np.int32(-1))
+    found = 0
+    for row in range(n_rows):
+        a = first[row]
+        b = second[row]
+        key = np.uint64(a) * np.uint64(n_second) + np.uint64(b)
+        place = np.int64((key * np.uint64(11400714819323198485)) >> np.uint64(64 - bits))
+        while True:
+            number = slots[place]
+            if number < 0:
+                slots[place] = found
+                example[found] = row
+                out[row] = found
+                found += 1
+                break
+            seen = example[number]
+            if first[seen] == a and second[seen] == b:
+                out[row] = number
+                break
+            place = (place + 1) & mask
+    return found
+
+
+@njit(cache=True, nogil=True)
+def subtree_patterns(codes, cards, children, starts, merge):
+    """Patterns of every hidden node of a tree, children before parents.
+
+    Parameters
+    ----------
+    codes : (row, leaf) integers, -1 missing
+    cards : (leaf,) categories of each leaf; a missing cell is category ``cards[leaf]``
+    children, starts : the children of each node, see `RootedTree.child_table`
+    merge : whether equal patterns share a number; otherwise every row is a pattern of its own
+
+    Returns
+    -------
+    n_patterns : (node,)
+    ids : the child's pattern for each pattern of its parent, one stretch per child
+    id_starts : (node,) where each child's stretch starts
+    row_pattern : (row,) each row's pattern at the root
+    """
+    n_rows, n_leaves = codes.shape
+    n_nodes = len(starts) - 1
+    n_patterns = np.zeros(n_nodes, np.int64)
+    for leaf in range(n_leaves):
+        n_patterns[leaf] = cards[leaf] + 1
+    at_row = np.empty((n_nodes, n_rows), np.int32)
+    for leaf in range(n_leaves):
+        for row in range(n_rows):
+            code = codes[row, leaf]
+            at_row[leaf, row] = cards[leaf] if code < 0 else code
+    ids = np.empty(len(children) * n_rows, np.int32)
+    id_starts = np.zeros(n_nodes, np.int64)
+    example = np.empty(n_rows, np.int64)
+    used = 0
+    for node in range(n_leaves, n_nodes):
+        below = children[starts[node] : starts[node + 1]]
+        found = n_patterns[below[0]]
+        whole = not merge
+        for child in below:
+            if child >= n_leaves and n_patterns[child] == n_rows:
+                whole = True
+        if whole:
+            # One child tells all rows apart already, so do its parents.
+            found = n_rows
+            for row in range(n_rows):
+                at_row[node, row] = row
+                example[row] = row
+        else:
+            current = at_row[below[0]]
+            if len(below) == 1:
+                alone = np.zeros(n_rows, np.int32)
+                found = pair_patterns(current, found, alone, 1, at_row[node], example)
+            for place in range(1, len(below)):
+                child = below[place]
+                found = pair_patterns(
+                    current, found, at_row[child], n_patterns[child], at_row[node], example
+                )
+                if place + 1 < len(below):
+                    current = at_row[node].copy()
+        n_patterns[node] = found
+        for child in below:
+            id_starts[child] = used
+            for pattern in range(found):
+                ids[used + pattern] = at_row[child, example[pattern]]
+            used += found
+    return n_patterns, ids[:used].copy(), id_starts, at_row[n_nodes - 1].copy()
+
+
+@njit(cache=True, nogil=True)
+def spread_weights(n_patterns, ids, id_starts, parent, out, out_starts):
+    """Weights of the patterns of every node from those of the root, which stand last in `out`."""
+    for node in range(len(parent) - 2, -1, -1):
+        above = parent[node]
+        for pattern in range(n_patterns[above]):
+            place = ids[id_starts[node] + pattern]
+            out[out_starts[node] + place] += out[out_starts[above] + pattern]

@@ -1,0 +1,1 @@
+"""Sums over the data: pairs, triples, tables of small sets, distinct patterns."""

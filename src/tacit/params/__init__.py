@@ -1,0 +1,1 @@
+"""What was learnt: frozen tensors and tables."""

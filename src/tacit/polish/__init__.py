@@ -1,0 +1,1 @@
+"""Parameters made better: EM, online EM, acceleration, stopping rules."""

@@ -1,0 +1,168 @@
+"""Climbing to a fixed point: plain steps, and Anderson's acceleration of them.
+
+A *step* takes parameters and returns the objective there together with the improved parameters. EM is such a
+step, whatever the model; nothing here knows which.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ConvergenceWarning
+
+Array = NDArray[np.float64]
+Step = Callable[[Array], tuple[float, Array]]
+
+
+class StoppingRule(Protocol):
+    """Says whether a gain from one objective to the next is too small to go on."""
+
+    def __call__(self, before: float, after: float) -> bool:
+        """Whether to stop."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RelativeGain:
+    """Stop when ``|after - before| / mean(|after|, |before|) <= tol``: the seeds' rule.
+
+    The objective is the total log-likelihood, so this is looser the more rows there are.
+    """
+
+    tol: float
+
+    def __call__(self, before: float, after: float) -> bool:
+        """Whether to stop."""
+        return abs(after - before) <= self.tol * 0.5 * (abs(after) + abs(before))
+
+
+@dataclass(frozen=True, slots=True)
+class AbsoluteGain:
+    """Stop when one step gains less than `gain` nats."""
+
+    gain: float
+
+    def __call__(self, before: float, after: float) -> bool:
+        """Whether to stop."""
+        return after - before < self.gain
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Climb:
+    """Where a climb ended, and how it went."""
+
+    values: Array
+    objective: float  # at the last parameters that were evaluated
+    n_steps: int  # evaluations of the step
+    converged: bool
+    trace: tuple[float, ...]  # the objective after each accepted step
+
+
+def climb(
+    step: Step,
+    start: Array,
+    stop: StoppingRule,
+    *,
+    max_iter: int = 1000,
+    progress: Callable[[int, float], None] | None = None,
+) -> Climb:
+    """Plain steps until the rule says stop."""
+    values, trace = start, []
+    for count in range(1, max_iter + 1):
+        objective, values = step(values)
+        trace.append(objective)
+        if progress is not None:
+            progress(count, objective)
+        if count > 1 and stop(trace[-2], objective):
+            return Climb(values, objective, count, converged=True, trace=tuple(trace))
+    _warn_unfinished(max_iter)
+    return Climb(values, trace[-1], max_iter, converged=False, trace=tuple(trace))
+
+
+def climb_accelerated(
+    step: Step,
+    start: Array,
+    stop: StoppingRule,
+    *,
+    normalise: Callable[[Array], Array],
+    memory: int = 5,
+    max_iter: int = 1000,
+    progress: Callable[[int, float], None] | None = None,
+) -> Climb:
+    """Steps with Anderson acceleration in the logarithms of the parameters; never downhill.
+
+    Parameters
+    ----------
+    step : callable
+    start : (p,) array
+        Positive parameters; entries that are zero stay zero.
+    stop : callable
+    normalise : callable
+        Brings positive parameters back to where they are allowed (rows that sum to one).
+    memory : int
+        Number of earlier steps that the extrapolation looks at.
+    """
+    values = start
+    objective, image = step(values)
+    trace = [objective]
+    xs = np.empty((memory + 1, len(start)))
+    images = np.empty_like(xs)
+    kept = 0
+    count = 1
+    while count < max_iter:
+        place = count % (memory + 1)
+        xs[place] = _log(values)
+        images[place] = _log(image)
+        kept = min(kept + 1, memory + 1)
+        trial = image
+        if kept > 1:
+            trial = normalise(np.exp(_extrapolate(xs, images, place, kept)))
+        found, trial_image = step(trial)
+        count += 1
+        if kept > 1 and found < objective:
+            # The extrapolation went downhill: take the plain step, and forget how we got here.
+            kept = 0
+            trial = image
+            found, trial_image = step(trial)
+            count += 1
+        before, objective = objective, found
+        values, image = trial, trial_image
+        trace.append(objective)
+        if progress is not None:
+            progress(count, objective)
+        if stop(before, objective):
+            return Climb(image, objective, count, converged=True, trace=tuple(trace))
+    _warn_unfinished(max_iter)
+    return Climb(image, objective, count, converged=False, trace=tuple(trace))
+
+
+def _log(values: Array) -> Array:
+    return np.log(np.maximum(values, 1e-300))
+
+
+def _extrapolate(xs: Array, images: Array, place: int, kept: int) -> Array:
+    """The combination of earlier images whose residual is least (type II, mixing one)."""
+    order = [(place - back) % len(xs) for back in range(kept)]
+    residuals = images[order] - xs[order]
+    differences = residuals[0] - residuals[1:]
+    gram = differences @ differences.T
+    gram[np.diag_indices_from(gram)] *= 1 + 1e-8
+    gram[np.diag_indices_from(gram)] += 1e-300
+    share = np.linalg.solve(gram, differences @ residuals[0])
+    last = images[place]
+    return last - share @ (last - images[order[1:]])
+
+
+def _warn_unfinished(max_iter: int) -> None:
+    warnings.warn(
+        f"stopped after max_iter={max_iter} steps before the stopping rule held; "
+        "raise max_iter or loosen tol",
+        ConvergenceWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,146 @@
+"""EM on a tree of probability tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.moments.patterns import Patterns
+from tacit.params.tree import Layout
+
+Array = NDArray[np.float64]
+
+
+class Expectation:
+    """Log-likelihood and expected counts of tables, over the patterns of the data.
+
+    Working space is allocated once and used again by every call.
+    """
+
+    def __init__(self, layout: Layout, blocks: Sequence[Patterns], n_jobs: int = 1) -> None:
+        self.layout = layout
+        self.blocks = tuple(blocks)
+        self.n_jobs = n_jobs
+        self._arguments = [self._prepare(block) for block in self.blocks]
+        self._spare: list[tuple[Array, Array]] = []
+
+    @cached_property
+    def total_weight(self) -> float:
+        """Summed weights of all rows."""
+        return float(sum(block.weights.sum() for block in self.blocks))
+
+    def __call__(self, values: Array) -> tuple[float, Array]:
+        """The log-likelihood of `values`, and the expected count of every entry."""
+        if len(self._arguments) == 1:
+            return self._one(values, 0)
+        with ThreadPoolExecutor(self.n_jobs) as pool:
+            parts = list(pool.map(lambda b: self._one(values, b), range(len(self.blocks))))
+        # Summed in the order of the blocks, so that the number of threads does not show.
+        log_likelihood = 0.0
+        counts = np.zeros(self.layout.size)
+        for value, part in parts:
+            log_likelihood += value
+            counts += part
+        return log_likelihood, counts
+
+    def _one(self, values: Array, block: int) -> tuple[float, Array]:
+        from tacit.loops.expectation import expected_counts
+
+        before, after, offsets = self._arguments[block]
+        messages, slopes = self._space(int(offsets[-1]))
+        counts = np.zeros(self.layout.size)
+        value = expected_counts(values, *before, *after, messages, slopes, offsets, counts)
+        self._spare.append((messages, slopes))
+        return value, counts
+
+    def _space(self, size: int) -> tuple[Array, Array]:
+        spare = self._spare.pop() if self._spare else (np.empty(0), np.empty(0))
+        return spare if len(spare[0]) >= size else (np.empty(size), np.empty(size))
+
+    def _prepare(
+        self, block: Patterns
+    ) -> tuple[tuple[object, ...], tuple[object, ...], NDArray[np.int64]]:
+        layout, tree = self.layout, self.layout.tree
+        children, child_starts = tree.child_table
+        rescale = layout.rescale
+        if rescale.any():
+            weights, weight_starts = block.all_weights, block.pattern_starts
+        else:
+            weights, weight_starts = block.weights, np.zeros(tree.n_nodes + 1, dtype=np.int64)
+        offsets = np.zeros(tree.n_nodes + 1, dtype=np.int64)
+        np.cumsum(block.n_patterns * layout.widths, out=offsets[1:])
+        before = (layout.starts, layout.columns, layout.widths, tree.n_leaves, children, child_starts)
+        after = (block.n_patterns, block.flat_ids, block.id_starts, weights, weight_starts, rescale)
+        return before, after, offsets
+
+
+def row_sums(layout: Layout, values: Array) -> Array:
+    """The sum of the table row that each entry belongs to."""
+    sums: Array = np.add.reduceat(values, layout.row_starts)
+    return sums[layout.row_of]
+
+
+def normalise_rows(layout: Layout, values: Array) -> Array:
+    """Table rows brought to sum one; rows that are all zero become even."""
+    sums = row_sums(layout, values)
+    if sums.min() > 0:
+        return values / sums
+    even = 1.0 / layout.columns_of_entry
+    return np.where(sums > 0, values / np.where(sums > 0, sums, 1.0), even)
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """Dirichlet pseudo-counts on every table entry."""
+
+    pseudo: Array  # flat like the tables
+
+    def log_density(self, values: Array) -> float:
+        """Logarithm of the prior density at `values`, up to a constant."""
+        return float(self.pseudo @ np.log(np.maximum(values, 1e-300)))
+
+
+def dirichlet_prior(layout: Layout, marginals: Sequence[Array], strength: float) -> Prior:
+    """`strength` pseudo-counts per table row: of a leaf spread as its marginal, of hidden nodes evenly.
+
+    A leaf that a hidden node copies keeps its identity table: its only pseudo-counts are on the diagonal.
+    """
+    pseudo = np.empty(layout.size)
+    copies = {int(leaf) for leaf in layout.tree.copy_of if leaf >= 0}
+    for node, (rows, columns) in enumerate(layout.shapes):
+        part = pseudo[layout.starts[node] : layout.starts[node + 1]].reshape(rows, columns)
+        if node in copies:
+            part[:] = np.eye(columns)
+        elif node < layout.tree.n_leaves:
+            part[:] = strength * marginals[node]
+        else:
+            part[:] = strength / columns
+    return Prior(pseudo)
+
+
+def em_step(
+    expect: Callable[[Array], tuple[float, Array]], layout: Layout, prior: Prior
+) -> Callable[[Array], tuple[float, Array]]:
+    """One step of MAP-EM: the penalised log-likelihood of the parameters, and better ones."""
+
+    def step(values: Array) -> tuple[float, Array]:
+        log_likelihood, counts = expect(values)
+        better = normalise_rows(layout, counts + prior.pseudo)
+        return log_likelihood + prior.log_density(values), better
+
+    return step
+
+
+def random_start(layout: Layout, rng: np.random.Generator) -> Array:
+    """Tables with entries drawn evenly and rows that sum to one; copies are copies."""
+    values = rng.uniform(0.05, 1.0, layout.size)
+    for leaf in layout.tree.copy_of:
+        if leaf >= 0:
+            columns = layout.shapes[leaf][1]
+            values[layout.starts[leaf] : layout.starts[leaf + 1]] = np.eye(columns).ravel()
+    return normalise_rows(layout, values)
