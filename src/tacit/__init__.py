@@ -1,0 +1,63 @@
+"""Latent-variable models learnt by linear algebra.
+
+Everything a user types hangs here and is imported at first use: ``import tacit`` itself loads
+neither numpy nor scikit-learn nor numba.
+"""
+
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ChowLiuTree",
+    "LatentClass",
+    "LatentTree",
+    "TacitError",
+    "Topology",
+    "datasets",
+    "evaluate",
+    "load",
+    "plot",
+    "toy",
+]
+
+# Where each public name lives; a module stands for itself.
+_HOMES = {
+    "ChowLiuTree": "tacit.estimators.chow_liu",
+    "LatentClass": "tacit.estimators.latent_tree",
+    "LatentTree": "tacit.estimators.latent_tree",
+    "TacitError": "tacit.errors",
+    "Topology": "tacit.structure.topology",
+    "datasets": "tacit.datasets",
+    "evaluate": "tacit.evaluate",
+    "load": "tacit.files.models",
+    "plot": "tacit.plot",
+    "toy": "tacit.toy",
+}
+
+if TYPE_CHECKING:
+    from tacit import datasets, evaluate, plot, toy
+    from tacit.errors import TacitError
+    from tacit.estimators.chow_liu import ChowLiuTree
+    from tacit.estimators.latent_tree import LatentClass, LatentTree
+    from tacit.files.models import load
+    from tacit.structure.topology import Topology
+else:
+    # Hidden from type checkers, which would otherwise believe that any name exists.
+
+    def __getattr__(name: str) -> object:
+        """Import a public name when it is first asked for (PEP 562)."""
+        import importlib
+
+        if name not in _HOMES:
+            raise AttributeError(f"module 'tacit' has no attribute {name!r}; it has {__all__}")
+        home = _HOMES[name]
+        module = importlib.import_module(home)
+        value = module if home == f"tacit.{name}" else getattr(module, name)
+        globals()[name] = value  # found without this function from now on
+        return value
+
+
+def __dir__() -> list[str]:
+    """The public names, whether already imported or not."""
+    return sorted({*globals(), *__all__})
