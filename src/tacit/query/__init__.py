@@ -1,0 +1,1 @@
+"""What can be asked: probabilities, conditionals, samples, completions."""

@@ -1,0 +1,232 @@
+"""What can be said of hidden states: their posterior, and the most likely completion of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError, NotAvailableError
+from tacit.moments.patterns import Patterns
+from tacit.params.tree import Hadamard, Network
+from tacit.query.answers import Beliefs
+from tacit.query.evidence import Codes, Evidence, check_evidence, nothing
+from tacit.query.messages import Messages, product, product_of
+from tacit.query.passes import (
+    Inside,
+    Outside,
+    downward,
+    leaf_patterns,
+    own_likelihoods,
+    row_blocks,
+    upward,
+)
+from tacit.query.repairs import Repairs, distributions
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Completion:
+    """Rows without missing cells, and the hidden states that go with them."""
+
+    codes: Codes  # (row, leaf)
+    hidden: NDArray[np.int32]  # (row, hidden node)
+    log_prob: Array  # (row,)  of the row and its hidden states together
+
+
+def node_table(network: Network, node: int) -> Array:
+    """The probability table of a hidden node: P(own state | parent's state).
+
+    Raises
+    ------
+    NotAvailableError
+        If the node has no such table.
+    """
+    what = network.node(node)
+    if not isinstance(what, Hadamard):
+        raise NotAvailableError(
+            "hidden states have no meaning in this model, which was learnt in observable form; fit with "
+            'learn="auto", "em", "online-em" or "mossel-roch" to get probability tables'
+        )
+    return what.table
+
+
+def check_tables(network: Network) -> None:
+    """Raise `NotAvailableError` where a hidden node has no probability table."""
+    for node in network.tree.hidden:
+        node_table(network, node)
+
+
+def posterior(
+    network: Network,
+    evidence: Evidence,
+    nodes: Sequence[int] | None = None,
+    *,
+    block_rows: int | None = None,
+) -> Beliefs:
+    """P(hidden state | what was observed of the row), for each row and each hidden node asked for.
+
+    Parameters
+    ----------
+    network : Network
+        Of probability tables.
+    evidence : Evidence
+    nodes : sequence of int, optional
+        Hidden nodes, by default all.
+    block_rows : int, optional
+        See `row_blocks`.
+
+    Returns
+    -------
+    Beliefs
+        A row that is impossible gets the distribution without evidence and is counted as undefined.
+
+    Raises
+    ------
+    NotAvailableError
+        If the network has no probability tables.
+    """
+    check_evidence(network, evidence)
+    check_tables(network)
+    tree = network.tree
+    asked = tuple(tree.hidden) if nodes is None else tuple(nodes)
+    if len(set(asked)) < len(asked) or any(node not in tree.hidden for node in asked):
+        raise ArgumentError(
+            f"nodes {list(asked)} asked for; give distinct hidden nodes, {tree.n_leaves} to {tree.root}"
+        )
+    tables = {
+        node: np.empty((evidence.n_rows, node_table(network, node).shape[1])) for node in asked
+    }
+    repairs = Repairs()
+    for part in row_blocks(network, evidence.n_rows, block_rows):
+        inside = upward(network, evidence.rows(part))
+        counts = inside.patterns.weights.astype(np.int64)
+        for outside in downward(inside, asked):
+            estimates = _state_estimates(inside, outside)
+            instead = np.empty(0)
+            if (estimates <= 0).all(axis=0).any():
+                instead = _prior_of_states(network, outside.node)
+            table, made = distributions(estimates, instead, counts)
+            tables[outside.node][part] = table.T[inside.patterns.row_pattern]
+            repairs += made
+    return Beliefs(asked, tuple(tables[node] for node in asked), repairs)
+
+
+def _state_estimates(inside: Inside, outside: Outside) -> Array:
+    """Probabilities (state, distinct row) of a hidden node's state and the row, up to scale."""
+    network, node = inside.network, outside.node
+    from_above = Messages(node_table(network, node).T @ outside.messages.values)
+    below = [
+        inside.messages[child].at(inside.patterns.ids(child)[outside.patterns])
+        for child in network.tree.children[node]
+    ]
+    return product(from_above, product_of(below)).values
+
+
+def _prior_of_states(network: Network, node: int) -> Array:
+    inside = upward(network, nothing(network.tree.n_leaves))
+    estimates = _state_estimates(inside, next(downward(inside, [node])))
+    return distributions(estimates, np.full(len(estimates), 1 / len(estimates)))[0][:, 0]
+
+
+def most_likely(
+    network: Network, evidence: Evidence, *, block_rows: int | None = None
+) -> Completion:
+    """The missing cells and hidden states that are most probable together, for each row.
+
+    Found by max-product: one pass up, one back. The first of equally probable states is taken. Observed
+    cells stay as they are; a cell known through `Evidence.soft` is completed, its likelihoods counting.
+
+    Parameters
+    ----------
+    network : Network
+        Of probability tables.
+    evidence : Evidence
+    block_rows : int, optional
+        See `row_blocks`.
+
+    Raises
+    ------
+    NotAvailableError
+        If the network has no probability tables.
+    """
+    check_evidence(network, evidence)
+    check_tables(network)
+    codes = evidence.codes.copy(order="K")
+    hidden = np.empty((evidence.n_rows, len(network.tree.hidden)), dtype=np.int32)
+    log_prob = np.empty(evidence.n_rows)
+    for part in row_blocks(network, evidence.n_rows, block_rows):
+        with np.errstate(divide="ignore"):  # impossible is -inf
+            search = _Search.of(network, evidence.rows(part))
+            found, states = search.backward()
+        rows = search.patterns.row_pattern
+        codes[part] = np.where(codes[part] < 0, found[rows], codes[part])
+        hidden[part] = states[rows]
+        log_prob[part] = search.best[rows]
+    return Completion(codes, hidden, log_prob)
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """Log-probability of the best completion below each node, for each of its states and patterns."""
+
+    network: Network
+    evidence: Evidence
+    patterns: Patterns
+    scores: tuple[Array, ...]  # per hidden node: (state, own pattern)
+    best: Array  # (root pattern,)
+
+    @staticmethod
+    def of(network: Network, evidence: Evidence) -> _Search:
+        # Logarithms, because what is far from the best at a node may be all that its parent allows.
+        tree = network.tree
+        codes, cards = leaf_patterns(network, evidence)
+        patterns = Patterns.of(codes, tree, cards)
+        sent = [  # per node: (parent's state, own pattern)
+            _leaf_scores(np.log(emit), evidence.soft.get(leaf))
+            for leaf, emit in enumerate(network.emit)
+        ]
+        scores = []
+        for node in tree.hidden:
+            table = np.log(node_table(network, node))
+            together = np.zeros((table.shape[1], int(patterns.n_patterns[node])))
+            for child in tree.children[node]:
+                together += sent[child].take(patterns.ids(child), axis=1)
+            scores.append(together)
+            sent.append(np.stack([(row[:, None] + together).max(axis=0) for row in table]))
+        return _Search(network, evidence, patterns, tuple(scores), sent[-1][0])
+
+    def backward(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Best categories (distinct row, leaf) and hidden states (distinct row, hidden node)."""
+        tree, n_distinct = self.network.tree, int(self.patterns.n_patterns[-1])
+        choice = np.empty((tree.n_nodes, n_distinct), dtype=np.int64)
+        patterns: dict[int, NDArray[Any]] = {tree.root: np.arange(n_distinct)}
+        for node in range(tree.root, -1, -1):
+            at = patterns.pop(node)
+            for child in tree.children[node]:
+                patterns[child] = self.patterns.ids(child)[at]
+            if node < tree.n_leaves:
+                table = self.network.emit[node]  # (own, parent)
+                likelihoods = self.evidence.soft.get(node)
+                scores = np.log(own_likelihoods(len(table), likelihoods, at))
+            else:
+                table = node_table(self.network, node).T
+                scores = self.scores[node - tree.n_leaves][:, at]
+            above = 0 if node == tree.root else choice[tree.parent[node]]
+            choice[node] = (np.log(table)[:, above].reshape(len(table), -1) + scores).argmax(axis=0)
+        return choice[: tree.n_leaves].T, choice[tree.n_leaves :].T
+
+
+def _leaf_scores(log_emit: Array, likelihoods: Array | None) -> Array:
+    """Best log-probability (parent's state, pattern) of a leaf's cell, see `leaf_patterns`."""
+    missing = log_emit.max(axis=0)
+    if likelihoods is None:
+        return np.column_stack([log_emit.T, missing])
+    soft = np.full((log_emit.shape[1], len(likelihoods)), -np.inf)
+    for likelihood, row in zip(np.log(likelihoods).T, log_emit, strict=True):
+        np.maximum(soft, likelihood + row[:, None], out=soft)
+    return np.column_stack([log_emit.T, soft, missing])
