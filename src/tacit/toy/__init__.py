@@ -1,0 +1,21 @@
+"""Known truths: random models and their exact tables."""
+
+from tacit.toy.exact import ExactMoments, exact_marginal, joint_table
+from tacit.toy.models import TreeModel, random_tables, random_tree_model, sample_codes
+from tacit.toy.trees import balanced, broad, caterpillar, deep, named_topology, random_topology
+
+__all__ = [
+    "ExactMoments",
+    "TreeModel",
+    "balanced",
+    "broad",
+    "caterpillar",
+    "deep",
+    "exact_marginal",
+    "joint_table",
+    "named_topology",
+    "random_tables",
+    "random_topology",
+    "random_tree_model",
+    "sample_codes",
+]

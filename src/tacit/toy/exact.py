@@ -1,0 +1,144 @@
+"""What a tree with known tables says exactly: joint tables, and moments without noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError, TooExpensiveError
+from tacit.moments.source import PairTables
+from tacit.params.tree import Tables
+
+Array = NDArray[np.float64]
+
+_MOST_CELLS = 10**7
+
+
+def node_marginals(tables: Tables) -> list[Array]:
+    """The distribution of each node by itself, in the tree's order."""
+    parents = tables.tree.parent.tolist()
+    found: list[Array] = [np.empty(0)] * len(parents)
+    for node in reversed(range(len(parents))):
+        table = tables.table(node)
+        found[node] = table[0] if parents[node] < 0 else found[parents[node]] @ table
+    return found
+
+
+def exact_marginal(
+    tables: Tables, leaves: Sequence[int], marginals: Sequence[Array] | None = None
+) -> Array:
+    """The joint probabilities of some leaves, all others summed out.
+
+    Parameters
+    ----------
+    tables : Tables
+    leaves : sequence of int
+        Different leaves, in the order that the axes shall have.
+    marginals : sequence of array, optional
+        The tables' `node_marginals`, where they are at hand.
+
+    Returns
+    -------
+    array
+        One axis per leaf asked for; sums to one.
+
+    Raises
+    ------
+    TooExpensiveError
+        It would have more than ten million cells.
+    """
+    tree, cards = tables.tree, tables.layout.n_states
+    if len(set(leaves)) != len(leaves) or not all(0 <= x < tree.n_leaves for x in leaves):
+        raise ArgumentError(
+            f"different leaves below {tree.n_leaves} are needed, not {list(leaves)}"
+        )
+    if math.prod(cards[leaf] for leaf in leaves) > _MOST_CELLS:
+        raise TooExpensiveError(f"the joint table of {len(leaves)} leaves has too many cells")
+    if not leaves:
+        return np.ones(())
+    # P(leaves found below a node | its state), pushed up until one node has all of them.
+    below = {leaf: ([leaf], np.eye(cards[leaf])) for leaf in leaves}
+    while len(below) > 1:
+        node = min(below)  # whatever is below this one has been pushed up already
+        found, cells = below.pop(node)
+        above = int(tree.parent[node])
+        message = tables.table(node) @ cells  # (parent state, cell)
+        if above in below:
+            others, beside = below[above]
+            message = (beside[:, :, None] * message[:, None, :]).reshape(len(message), -1)
+            found = others + found
+        below[above] = (found, message)
+    ((node, (found, cells)),) = below.items()
+    prior = node_marginals(tables)[node] if marginals is None else marginals[node]
+    joint = (prior @ cells).reshape([cards[leaf] for leaf in found])
+    return joint.transpose([found.index(leaf) for leaf in leaves])
+
+
+def joint_table(tables: Tables) -> Array:
+    """The joint probabilities of all leaves, one axis each; for small models.
+
+    Raises
+    ------
+    TooExpensiveError
+        It would have more than ten million cells.
+    """
+    return exact_marginal(tables, range(tables.tree.n_leaves))
+
+
+@dataclass(frozen=True, eq=False)
+class ExactMoments:
+    """The moments that infinitely many rows of a known model would give."""
+
+    model: Tables
+
+    @property
+    def cards(self) -> tuple[int, ...]:
+        """Number of categories of each leaf."""
+        return self.model.layout.n_states[: self.model.tree.n_leaves]
+
+    @property
+    def n_rows(self) -> float:
+        """Infinitely many, so that nothing is cut for being noise."""
+        return math.inf
+
+    def pairs(self) -> PairTables:
+        """The joint tables of all pairs of leaves; probabilities stand where counts would."""
+        return self._pairs
+
+    def tables(self, subsets: Sequence[tuple[int, ...]]) -> list[Array]:
+        """The joint probabilities of each set of leaves, axes in the order asked."""
+        return [exact_marginal(self.model, subset, self._marginals) for subset in subsets]
+
+    @cached_property
+    def _marginals(self) -> list[Array]:
+        return node_marginals(self.model)
+
+    @cached_property
+    def _pairs(self) -> PairTables:
+        tree, cards = self.model.tree, self.cards
+        starts = np.concatenate([[0], np.cumsum(cards)])
+        joint = np.zeros((starts[-1], starts[-1]))
+        places: list[NDArray[np.int64]] = []  # the rows of `joint` that each node's leaves have
+        given_node: list[Array] = []  # (state, category): P(leaf's category | node's state)
+        for leaf in range(tree.n_leaves):
+            places.append(np.arange(starts[leaf], starts[leaf + 1]))
+            given_node.append(np.eye(cards[leaf]))
+            joint[places[leaf], places[leaf]] = self._marginals[leaf]
+        for node in tree.hidden:
+            children = tree.children[node]
+            reach = [self.model.table(child) @ given_node[child] for child in children]
+            places.append(np.concatenate([places[child] for child in children]))
+            given_node.append(np.concatenate(reach, axis=1))
+            weighed = self._marginals[node][:, None] * given_node[node]
+            for child, profile in zip(children, reach, strict=True):
+                # Leaves under different children are independent given this node. What this writes
+                # about leaves under the same child is replaced by what was known of them.
+                known = joint[np.ix_(places[child], places[child])]
+                joint[np.ix_(places[child], places[node])] = profile.T @ weighed
+                joint[np.ix_(places[child], places[child])] = known
+        return PairTables(cards, joint)
