@@ -15,12 +15,13 @@ def n_threads(n_jobs: int | None) -> int | None:
     Parameters
     ----------
     n_jobs : int or None
-        A positive number, or a negative one that counts back from all processors: -1 all, -2 all but one.
+        A positive number, at most that of the processors, or a negative one that counts back from all of
+        them: -1 all, -2 all but one.
 
     Examples
     --------
-    >>> n_threads(3)
-    3
+    >>> n_threads(1)
+    1
     """
     if n_jobs is None:
         return None
@@ -28,12 +29,11 @@ def n_threads(n_jobs: int | None) -> int | None:
         raise ArgumentError(
             f"n_jobs={n_jobs!r}; give a positive number of threads, -1 for all processors, or None"
         )
-    if n_jobs > 0:
-        return int(n_jobs)
     # Knows of processors that are there but not ours.
     from joblib import cpu_count  # type: ignore[import-untyped]
 
-    return max(int(cpu_count()) + 1 + int(n_jobs), 1)
+    every = int(cpu_count())
+    return min(int(n_jobs), every) if n_jobs > 0 else max(every + 1 + int(n_jobs), 1)
 
 
 @contextmanager

@@ -23,6 +23,9 @@ NEGATIVE = ("floor", "nan", "raise")
 # What stands for an estimate that is not positive, as a share of the independence model's value.
 FLOOR = 1e-3
 
+# Least probability of a cell in the independence model: a category never seen must not make the floor -inf.
+_LEAST = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class LogProb:
@@ -68,7 +71,7 @@ def log_prob(
     evidence : Evidence
     negative : {"floor", "nan", "raise"}
         What becomes of estimates that are not positive. "floor": `floor` times the probability of the
-        observed cells if all variables were independent.
+        observed cells if all variables were independent, each cell counting as at least 1e-9.
     floor : float
     base : sequence of (category,) arrays, optional
         Distribution of each leaf in the independence model; by default that of the network.
@@ -117,14 +120,15 @@ def log_prob(
 def _independent_log_prob(base: Sequence[Array], evidence: Evidence) -> Array:
     """Log-probability of the observed cells if all variables were independent."""
     log_prob = np.zeros(evidence.n_rows)
-    with np.errstate(divide="ignore"):
-        for leaf, marginal in enumerate(base):
-            code = evidence.codes[:, leaf]
-            # Code -1 is the last entry: a missing cell has probability one.
-            cell = np.append(np.log(marginal), 0.0)[code]
-            if leaf in evidence.soft:
-                cell = np.where(code < 0, np.log(evidence.soft[leaf] @ marginal), cell)
-            log_prob += cell
+    for leaf, marginal in enumerate(base):
+        code = evidence.codes[:, leaf]
+        # Code -1 is the last entry: a missing cell has probability one.
+        cell = np.append(np.maximum(marginal, _LEAST), 1.0)[code]
+        if leaf in evidence.soft:
+            likelihoods = evidence.soft[leaf]
+            least = _LEAST * likelihoods.max(axis=1)
+            cell = np.where(code < 0, np.maximum(likelihoods @ marginal, least), cell)
+        log_prob += np.log(cell)
     return log_prob
 
 

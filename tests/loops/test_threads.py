@@ -1,0 +1,58 @@
+"""One bound for the threads of BLAS and of the compiled loops."""
+
+import joblib
+import numba
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from tacit.errors import ArgumentError
+from tacit.loops.threads import limit_threads, n_threads
+
+
+def blas_threads():
+    np.eye(2) @ np.eye(2)
+    return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+
+
+def test_one_job_is_one_thread_of_blas_and_of_numba():
+    before = blas_threads(), numba.get_num_threads()
+    with limit_threads(1) as n:
+        assert n == 1
+        assert blas_threads() == {1}
+        assert numba.get_num_threads() == 1
+    assert (blas_threads(), numba.get_num_threads()) == before
+
+
+def test_what_held_before_holds_again_after_an_error():
+    before = blas_threads(), numba.get_num_threads()
+    with pytest.raises(KeyError), limit_threads(1):
+        raise KeyError
+    assert (blas_threads(), numba.get_num_threads()) == before
+
+
+def test_none_changes_nothing():
+    before = blas_threads(), numba.get_num_threads()
+    with limit_threads(None) as n:
+        assert n is None
+        assert (blas_threads(), numba.get_num_threads()) == before
+
+
+def test_more_jobs_than_processors_are_as_many_as_processors():
+    with limit_threads(10_000) as n:
+        assert n == joblib.cpu_count()
+        assert numba.get_num_threads() == min(n, numba.config.NUMBA_NUM_THREADS)
+
+
+def test_negative_numbers_count_back_from_all_processors():
+    every = joblib.cpu_count()
+    assert n_threads(-1) == every
+    assert n_threads(-2) == max(every - 1, 1)
+    assert n_threads(-every - 5) == 1
+    assert n_threads(np.int64(1)) == 1
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "2", True])
+def test_numbers_of_jobs_that_make_no_sense_are_refused(n_jobs):
+    with pytest.raises(ArgumentError, match="n_jobs="):
+        n_threads(n_jobs)
