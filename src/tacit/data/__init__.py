@@ -1,0 +1,1 @@
+"""What was observed: tables, categories, missing values, frames, chunks."""

@@ -1,0 +1,69 @@
+"""Numbers cut into categories at quantiles."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.table import Column
+
+# A column of floats with more distinct values than this is cut; with fewer, each value is a category.
+MOST_DISTINCT_FLOATS = 20
+
+Floats = NDArray[np.float64]
+
+
+def binned_column(name: str, values: Floats, weights: Floats, n_bins: int) -> Column:
+    """A column cut at quantiles of its values, into at most `n_bins` bins and none of them empty.
+
+    A cut is one of the values: the first whose cumulated weight reaches the quantile. So a row of weight two
+    counts as two rows, and a value that stands for most of the data gets a bin of its own.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    values : (value,) float64
+        The distinct values, ascending.
+    weights : (value,) float64
+        How much each of them weighs; positive.
+    n_bins : int
+        Number of bins, at least two.
+    """
+    reached = np.cumsum(weights)
+    wanted = np.arange(1, n_bins) / n_bins * reached[-1]
+    cuts = np.unique(values[np.searchsorted(reached, wanted)])
+    cuts = cuts[cuts < values[-1]]  # nothing lies above the largest value
+    if len(cuts) == 0:
+        cuts = values[-2:-1]
+    bins = np.searchsorted(cuts, values)
+    centers = [
+        float(_weighted_median(values[bins == place], weights[bins == place]))
+        for place in range(len(cuts) + 1)
+    ]
+    return Column(name, _labels(cuts), "binned", tuple(cuts.tolist()), tuple(centers))
+
+
+def codes_of_numbers(values: Floats, edges: tuple[float, ...]) -> NDArray[np.int16]:
+    """The bin of each number, -1 where it is NaN."""
+    codes = np.searchsorted(np.asarray(edges), values).astype(np.int16)
+    codes[np.isnan(values)] = -1
+    return codes
+
+
+def _weighted_median(values: Floats, weights: Floats) -> np.float64:
+    reached = np.cumsum(weights)
+    median: np.float64 = values[np.searchsorted(reached, 0.5 * reached[-1])]
+    return median
+
+
+def _labels(cuts: Floats) -> tuple[str, ...]:
+    """What the bins are called: as few digits as keep the cuts apart."""
+    for digits in range(3, 18):
+        texts = [f"{cut:.{digits}g}" for cut in cuts]
+        if len(set(texts)) == len(texts):
+            break
+    inner = [f"{low} to {high}" for low, high in pairwise(texts)]
+    return (f"up to {texts[0]}", *inner, f"above {texts[-1]}")

@@ -1,0 +1,257 @@
+"""Data frames, in and out: the one module that touches them (through narwhals).
+
+pandas, polars, pyarrow and whatever else narwhals knows are read the same way, and answers go back as the
+kind of frame that the question came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.values import (
+    Raw,
+    distinct_levels,
+    plain_value,
+    raw_from_arrow,
+    raw_from_numpy,
+    raw_from_objects,
+)
+from tacit.errors import DataError, DependencyError
+
+# A frame of integers with at most this many cells is read as one matrix; column by column, a small frame
+# would cost more in calls than in work, and a large one must not stand in memory twice.
+_MATRIX_CELLS = 2**21
+
+FrameColumns = tuple[list[Any], int, Callable[[int, str], Raw], NDArray[Any] | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Filled:
+    """A column on its way out: what its codes turn into.
+
+    Parameters
+    ----------
+    values : tuple
+        What each code stands for.
+    codes : (row,) integers
+        -1 where the cell stays missing.
+    numbers : (row,) float64, optional
+        Numbers that stand in place of all that.
+    """
+
+    values: tuple[Any, ...]
+    codes: NDArray[np.signedinteger[Any]]
+    numbers: NDArray[np.float64] | None = None
+
+    @property
+    def gaps(self) -> bool:
+        """Whether any cell stays missing."""
+        return bool((self.codes < 0).any())
+
+    def objects(self) -> NDArray[np.object_]:
+        """A Python object per row, None where the cell stays missing."""
+        if self.numbers is not None:
+            found = self.numbers.astype(object)
+            found[np.isnan(self.numbers)] = None
+            return found
+        table = np.empty(len(self.values) + 1, dtype=object)
+        table[:-1] = self.values
+        objects: NDArray[np.object_] = table[self.codes]
+        return objects
+
+    def arrow(self) -> Any:
+        """The column as an Arrow array; values of several types become text."""
+        import pyarrow as pa
+
+        if self.numbers is not None:
+            return pa.array(self.numbers, from_pandas=True)
+        try:
+            table = pa.array(self.values)
+        except (pa.ArrowException, OverflowError):
+            table = pa.array([str(value) for value in self.values])
+        return table.take(pa.array(self.codes, mask=self.codes < 0))
+
+
+def is_series(X: Any) -> bool:
+    """Whether this is one column of some frame."""
+    return isinstance(nw.from_native(X, pass_through=True, allow_series=True), nw.Series)
+
+
+def _frame(X: Any) -> nw.DataFrame[Any] | None:
+    if type(X).__module__.split(".")[0] == "pyarrow" and type(X).__name__ == "RecordBatch":
+        import pyarrow as pa
+
+        X = pa.Table.from_batches([X])
+    try:
+        found = nw.from_native(X, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise DataError(f"column names must differ: {error}") from error
+    if isinstance(found, nw.LazyFrame):
+        return found.collect()
+    return found if isinstance(found, nw.DataFrame) else None
+
+
+def frame_columns(X: Any) -> FrameColumns | None:
+    """The names, the number of rows, a reader of the columns, and the cells as one matrix of integers.
+
+    None where X is no frame; no matrix where the columns are not all integers without gaps, or are many.
+    """
+    frame = _frame(X)
+    if frame is None:
+        return None
+    names = list(frame.columns)
+
+    def read(place: int, name: str) -> Raw:
+        return _raw_column(frame[:, place], name)
+
+    matrix = None
+    if names and len(frame) * len(names) <= _MATRIX_CELLS and _is_integral(frame):
+        matrix = frame.to_numpy()
+    return names, len(frame), read, matrix if matrix is None or matrix.dtype.kind in "iu" else None
+
+
+def _is_integral(frame: nw.DataFrame[Any]) -> bool:
+    if frame.implementation.is_pandas_like():
+        # numpy's own integers have no gaps; asking for them would take longer than reading
+        return all(isinstance(t, np.dtype) and t.kind in "iu" for t in frame.to_native().dtypes)
+    if not all(dtype.is_integer() for dtype in frame.schema.dtypes()):
+        return False
+    return not any(frame.select(nw.all().null_count()).row(0))
+
+
+def raw_from_series(series: Any, name: str) -> Raw:
+    """The column that a series of any frame library holds."""
+    return _raw_column(nw.from_native(series, series_only=True), name)
+
+
+def _raw_column(series: nw.Series[Any], name: str) -> Raw:
+    dtype = series.dtype
+    if series.implementation.is_pandas_like():
+        if isinstance(dtype, nw.Enum | nw.Categorical):
+            # Through Arrow, levels that are intervals or periods would lose their text.
+            native = series.to_native().array
+            levels = list(native.categories)
+            return distinct_levels(levels, native.codes, None, name, ordered=native.ordered)
+        if isinstance(dtype, nw.Object | nw.Unknown):
+            return raw_from_objects(np.asarray(series.to_native(), dtype=object), name)
+        if isinstance(series.to_native().dtype, np.dtype) and dtype.is_numeric():
+            return raw_from_numpy(series.to_numpy(), name)
+    return raw_from_arrow(series.to_arrow(), name)
+
+
+def frame_like(columns: Mapping[str, Filled], like: Any) -> Any:
+    """A frame of the library that `like` is of, with its types and, for pandas, its index.
+
+    Parameters
+    ----------
+    columns : mapping of str to Filled
+        The columns; those that `like` has too get its type where they fit it.
+    like : frame, or one of "pandas", "polars", "pyarrow"
+        What the result should be.
+    """
+    if isinstance(like, str):
+        return _new_frame(columns, like)
+    frame = _frame(like)
+    assert frame is not None
+    if frame.implementation.is_pandas_like():
+        return _pandas_like(columns, frame)
+    table = _arrow_like(columns, frame)
+    if frame.implementation.is_pyarrow():
+        return table
+    result: nw.DataFrame[Any] = nw.from_arrow(table, backend=frame.implementation)
+    casts = [
+        nw.col(name).cast(frame.schema[name])
+        for name in result.columns
+        if name in frame.schema and result.schema[name] != frame.schema[name]
+    ]
+    return result.with_columns(casts).to_native()
+
+
+def _new_frame(columns: Mapping[str, Filled], backend: Any) -> Any:
+    import pyarrow as pa
+
+    data = {name: filled.arrow() for name, filled in columns.items()}
+    try:
+        return nw.from_arrow(pa.table(data), backend=backend).to_native()
+    except ImportError as error:
+        raise DependencyError(f"{backend} is needed for this, and is not installed") from error
+
+
+def _arrow_like(columns: Mapping[str, Filled], frame: nw.DataFrame[Any]) -> Any:
+    """An Arrow table with the types of a frame, as far as the values fit them."""
+    import pyarrow as pa
+
+    arrays = {}
+    for name, filled in columns.items():
+        old = frame[name].to_arrow() if name in frame.schema else None
+        if old is None:
+            arrays[name] = filled.arrow()
+        elif pa.types.is_dictionary(old.type) and frame.implementation.is_pyarrow():
+            places = _level_places(filled, old.dictionary.to_pylist(), name)
+            indices = pa.array(places, mask=places < 0).cast(old.type.index_type)
+            arrays[name] = pa.DictionaryArray.from_arrays(
+                indices, old.dictionary, ordered=old.type.ordered
+            )
+        else:
+            kind = old.type.value_type if pa.types.is_dictionary(old.type) else old.type
+            arrays[name] = _cast(filled.arrow(), kind)
+    return pa.table(arrays)
+
+
+def _cast(array: Any, kind: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return array.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return array  # a category that this frame's type cannot hold keeps its own
+
+
+def _level_places(filled: Filled, levels: list[Any], name: str) -> NDArray[np.int64]:
+    """Where each value stands among the levels of a categorical, -1 where it is missing."""
+    places = {plain_value(level, name): place for place, level in enumerate(levels)}
+    table = np.array([*(places.get(value, -2) for value in filled.values), -1])
+    found: NDArray[np.int64] = table[filled.codes]
+    strange = filled.codes[found == -2]
+    if len(strange):
+        raise DataError(
+            f"column {name!r} is a categorical without the level {filled.values[strange[0]]!r}"
+        )
+    return found
+
+
+def _pandas_like(columns: Mapping[str, Filled], frame: nw.DataFrame[Any]) -> Any:
+    native = frame.to_native()
+    pandas = frame.implementation.to_native_namespace()
+    labels = {str(label): label for label in native.columns}
+    n_rows = len(next(iter(columns.values())).codes)
+    index = native.index if len(native) == n_rows else pandas.RangeIndex(n_rows)
+    data = {}
+    for name, filled in columns.items():
+        label = labels.get(name, name)
+        dtype = native[label].dtype if name in labels else None
+        data[label] = _pandas_column(pandas, filled, dtype, index, name)
+    return pandas.DataFrame(data, index=index)
+
+
+def _pandas_column(pandas: Any, filled: Filled, dtype: Any, index: Any, name: str) -> Any:
+    if isinstance(dtype, pandas.CategoricalDtype):
+        places = _level_places(filled, list(dtype.categories), name)
+        return pandas.Series(pandas.Categorical.from_codes(places, dtype=dtype), index=index)
+    objects = pandas.Series(filled.objects(), index=index, dtype=object)
+    if dtype is None:
+        return objects.infer_objects()
+    if isinstance(dtype, np.dtype) and dtype.kind in "iu" and filled.gaps:
+        dtype = np.dtype(np.float64)  # what pandas itself makes of integers with gaps
+    if isinstance(dtype, np.dtype) and dtype.kind == "b" and filled.gaps:
+        return objects
+    try:
+        return objects.astype(dtype)
+    except (TypeError, ValueError):
+        return objects  # a category that this frame's type cannot hold keeps its own

@@ -1,0 +1,243 @@
+"""A table of categories: who the columns are, and one code per cell."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ColumnError, DataError, FileFormatError
+
+Codes = NDArray[np.int16 | np.int32]
+
+MISSING = -1
+UNKNOWN = -2  # inside this room only: a value that is no category
+
+SMALL_WIDTH = 256  # integers from -1 to 254 are looked up in a table
+
+# The largest number of categories whose codes, and one code for "missing", fit into int16.
+LARGEST_INT16_CARD = 32767
+
+
+@dataclass(frozen=True)
+class Column:
+    """One variable: its name and the values it can take, in the order of their codes.
+
+    Parameters
+    ----------
+    name : str
+        What the user calls it.
+    categories : tuple of str, int, float or bool
+        The value of each code. Sorted; an ordered categorical keeps its own order, also of levels that
+        the data never shows. For a column that was cut into bins: a label of each bin.
+    kind : str
+        ``"text"``, ``"integer"``, ``"boolean"``, ``"number"`` (few distinct floats), ``"mixed"`` (several of
+        these together), ``"ordered"`` (an ordered categorical) or ``"binned"`` (cut at quantiles).
+    edges : tuple of float, optional
+        Of a binned column: the cuts between the bins, ascending; a value equal to a cut is below it.
+    centers : tuple of float, optional
+        Of a binned column: the median of the data in each bin, which stands for the bin as a number.
+    """
+
+    name: str
+    categories: tuple[Any, ...]
+    kind: str
+    edges: tuple[float, ...] | None = None
+    centers: tuple[float, ...] | None = None
+
+    @property
+    def card(self) -> int:
+        """Number of categories."""
+        return len(self.categories)
+
+    @cached_property
+    def values(self) -> tuple[Any, ...]:
+        """What a code turns back into: the category, or the center of a bin."""
+        return self.categories if self.centers is None else self.centers
+
+    def to_json(self) -> dict[str, Any]:
+        """The column as plain values that JSON can hold."""
+        plain: dict[str, Any] = {
+            "name": self.name,
+            "categories": list(self.categories),
+            "kind": self.kind,
+        }
+        if self.edges is not None and self.centers is not None:
+            plain["edges"], plain["centers"] = list(self.edges), list(self.centers)
+        return plain
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table, in order.
+
+    Examples
+    --------
+    >>> schema = Schema((Column("x", ("a", "b"), "text"), Column("y", (0, 1, 2), "integer")))
+    >>> schema.names, schema.cards, schema.index("y")
+    (('x', 'y'), (2, 3), 1)
+    """
+
+    columns: tuple[Column, ...]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def cards(self) -> tuple[int, ...]:
+        """The number of categories of each column."""
+        return tuple(len(column.categories) for column in self.columns)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
+
+    def index(self, name: str) -> int:
+        """The place of a column; a `ColumnError` that names the nearest one where it is not known."""
+        place = self._places.get(name)
+        if place is None:
+            raise ColumnError(unknown_column_text(name, self.names))
+        return place
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __getitem__(self, name: str) -> Column:
+        return self.columns[self.index(name)]
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @cached_property
+    def small_integers(self) -> NDArray[np.int16] | None:
+        """The code of every small integer, for columns of nothing but small integers or booleans.
+
+        Entry ``[j, v + 1]`` is the code of the value v in column j, for v from -1 to 254, and `UNKNOWN` where
+        v is no category; None where some column has another kind of category.
+        """
+        table = np.full((len(self.columns), SMALL_WIDTH), UNKNOWN, dtype=np.int16)
+        for row, column in zip(table, self.columns, strict=True):
+            if column.edges is not None:
+                return None
+            for code, value in enumerate(column.categories):
+                if not (isinstance(value, int) and MISSING <= value < SMALL_WIDTH - 1):
+                    return None
+                row[value + 1] = code
+        return table
+
+    def select(self, columns: Sequence[str | int]) -> Schema:
+        """The schema of some of the columns, in the order given."""
+        return Schema(tuple(self.columns[place] for place in self.places(columns)))
+
+    def places(self, columns: Sequence[str | int]) -> list[int]:
+        """The places of columns given by name or by place."""
+        return [self.index(each) if isinstance(each, str) else int(each) for each in columns]
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The schema as plain values that JSON can hold; `from_json` reads them back."""
+        return [column.to_json() for column in self.columns]
+
+    @staticmethod
+    def from_json(plain: Iterable[Mapping[str, Any]]) -> Schema:
+        """The schema that `to_json` wrote.
+
+        Raises
+        ------
+        FileFormatError
+            Where fields are absent or hold something else than plain values.
+        """
+        try:
+            return Schema(tuple(_column_from_json(each) for each in plain))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise FileFormatError(f"not a description of columns: {error!r}") from error
+
+
+def _column_from_json(plain: Mapping[str, Any]) -> Column:
+    name, kind, categories = plain["name"], plain["kind"], tuple(plain["categories"])
+    if not (isinstance(name, str) and isinstance(kind, str)):
+        raise TypeError("name and kind of a column are text")
+    if not all(isinstance(value, str | int | float) for value in categories):
+        raise TypeError("categories are text, numbers or booleans")
+    if "edges" not in plain:
+        return Column(name, categories, kind)
+    edges = tuple(float(edge) for edge in plain["edges"])
+    centers = tuple(float(center) for center in plain["centers"])
+    if not len(edges) + 1 == len(centers) == len(categories):
+        raise ValueError(f"column {name!r} has {len(edges)} cuts but {len(categories)} bins")
+    return Column(name, categories, kind, edges, centers)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """One code per cell, and perhaps a weight per row.
+
+    Parameters
+    ----------
+    schema : Schema
+        What the columns and their codes mean.
+    codes : (row, column) int16 or int32
+        The place of each cell's value in its column's categories, -1 where it is missing. Fortran order:
+        each column is contiguous. int32 only where a column has more than 32767 categories.
+    weights : (row,) float64, optional
+        How much each row counts; None where all count one.
+    """
+
+    schema: Schema
+    codes: Codes
+    weights: NDArray[np.float64] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.codes.shape[0])
+
+    def select(self, columns: Sequence[str | int]) -> Table:
+        """The table of some of the columns, by name or place, in the order given."""
+        places = self.schema.places(columns)
+        codes = np.asfortranarray(self.codes[:, places])
+        return Table(self.schema.select(places), codes, self.weights)
+
+    def take(self, rows: slice | NDArray[Any]) -> Table:
+        """The table of some of the rows: a slice, row numbers or a mask."""
+        weights = None if self.weights is None else self.weights[rows]
+        return Table(self.schema, np.asfortranarray(self.codes[rows]), weights)
+
+
+def empty_codes(n_rows: int, schema: Schema) -> Codes:
+    """Room for the codes of a table: every cell missing, each column contiguous."""
+    largest = max(schema.cards, default=0)
+    dtype = np.dtype(np.int16 if largest <= LARGEST_INT16_CARD else np.int32)
+    return np.full((n_rows, len(schema)), MISSING, dtype=dtype, order="F")
+
+
+def unknown_column_text(name: object, known: Sequence[str]) -> str:
+    """The words for a column that is not there: what is nearest, and what there is."""
+    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
+    guess = f"; did you mean {near[0]!r}?" if near else "."
+    return f"there is no column {name!r}{guess} The columns are {listing(known)}"
+
+
+def listing(values: Iterable[Any], most: int = 8) -> str:
+    """Some values side by side, for the words of an error."""
+    shown = list(values)
+    rest = f", ... ({len(shown)} in all)" if len(shown) > most else ""
+    return ", ".join(repr(value) for value in shown[:most]) + rest
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Raise a `DataError` where two columns have the same name."""
+    if len(set(names)) == len(names):
+        return
+    twice = sorted(name for name, times in Counter(names).items() if times > 1)
+    raise DataError(
+        f"column names must differ, but there is more than one column named {listing(twice)}; "
+        f"rename them (a CSV file without a header line shows the same sign)"
+    )

@@ -1,0 +1,265 @@
+"""One column as it came, brought to one of two forms: distinct values with codes, or numbers.
+
+Whatever the column was made of, its values end as text, integers, floats or booleans of Python, so that they
+can be compared, sorted, shown and written to a file:
+
+* dates, times and spans of time become their ISO text, members of an ``Enum`` their name, pandas' intervals
+  and periods their text, bytes are read as UTF-8, decimals become floats;
+* ``None``, NaN, null, ``pandas.NA`` and ``NaT`` are missing;
+* anything else (dicts, lists, objects) is refused.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import enum
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentTypeError, DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Integers up to here are exact as floats, so an integral float may be shown as an integer.
+_LARGEST_EXACT = 2.0**53
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distinct:
+    """Distinct values, and for each row which of them it holds.
+
+    Parameters
+    ----------
+    values : list of str, int, float or bool
+        In no particular order, unless they are levels. Some may not occur.
+    codes : (row,) integers
+        The place of each row's value in `values`, -1 where it is missing.
+    levels : bool
+        Whether the values are the levels of an ordered categorical, whose order has a meaning.
+    """
+
+    values: list[Any]
+    codes: NDArray[np.signedinteger[Any]]
+    levels: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
+    """A column of floats: one number per row, NaN where it is missing; never infinite."""
+
+    values: NDArray[np.float64]
+
+
+Raw = Distinct | Numbers
+
+
+def raw_from_numpy(values: NDArray[Any], name: str) -> Raw:
+    """The column that a one-dimensional array holds.
+
+    Raises
+    ------
+    DataError, ArgumentTypeError
+        Where the array holds infinities, complex numbers, or things that are no categories.
+    """
+    kind = values.dtype.kind
+    if kind == "b":
+        return _from_integers(values.view(np.uint8), None, boolean=True)
+    if kind == "i" or (kind == "u" and values.dtype.itemsize < 8):
+        return _from_integers(values, None)
+    if kind == "f":
+        return _numbers(values, name)
+    if kind in "OuUSMm":
+        return raw_from_objects(values, name)
+    if kind == "c":
+        raise DataError(f"Complex data not supported (column {name!r})")
+    raise ArgumentTypeError(f"column {name!r} has elements of type {values.dtype}, {_WANTED}")
+
+
+def raw_from_objects(values: Sequence[Any] | NDArray[Any], name: str) -> Raw:
+    """The column that a sequence of Python objects holds."""
+    import pyarrow as pa
+
+    if isinstance(values, np.ndarray):
+        values = np.ascontiguousarray(values)
+    try:
+        found = pa.array(values, from_pandas=True)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        return _from_any(
+            values, name
+        )  # several types in one column, or one that Arrow does not know
+    if pa.types.is_binary(found.type):
+        return _from_any(values, name)  # text and bytes together come out as bytes
+    return raw_from_arrow(found, name)
+
+
+def raw_from_arrow(column: pa.Array | pa.ChunkedArray, name: str) -> Raw:
+    """The column that an Arrow array holds."""
+    import pyarrow as pa
+
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    kind, types = column.type, pa.types
+    if types.is_null(kind):
+        return Distinct([], np.full(len(column), -1, dtype=np.int32))
+    if types.is_boolean(kind):
+        return _from_integers(*_filled(column.cast(pa.uint8())), boolean=True)
+    if types.is_integer(kind) and kind != pa.uint64():
+        return _from_integers(*_filled(column))
+    if types.is_floating(kind) or types.is_decimal(kind):
+        return _numbers(column.cast(pa.float64()).to_numpy(zero_copy_only=False), name)
+    if types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType):
+        return _from_any(column.to_pylist(), name)
+    if kind == pa.string_view():
+        column = column.cast(pa.large_string())
+    coded = column if types.is_dictionary(kind) else column.dictionary_encode()
+    codes, missing = _filled(coded.indices)
+    ordered = types.is_dictionary(kind) and kind.ordered
+    return distinct_levels(coded.dictionary.to_pylist(), codes, missing, name, ordered=ordered)
+
+
+def distinct_levels(
+    levels: Sequence[Any],
+    codes: NDArray[Any],
+    missing: NDArray[np.bool_] | None,
+    name: str,
+    *,
+    ordered: bool,
+) -> Distinct:
+    """The column that a categorical holds: levels of any kind, and codes into them."""
+    plain = [plain_value(level, name) for level in levels]
+    places: dict[Any, int] = {}
+    for value in plain:
+        if value is not None:
+            places.setdefault(value, len(places))
+    # The last entry answers for code -1. Levels may be null, or equal once they are plain.
+    table = np.array([*(places.get(value, -1) for value in plain), -1], dtype=np.int32)
+    codes = codes.astype(np.int64, copy=False)
+    if missing is not None:
+        codes = np.where(missing, -1, codes)
+    return Distinct(list(places), table[codes], levels=ordered)
+
+
+def plain_value(value: Any, name: str) -> Any:
+    """The str, int, float or bool that stands for a value; None where it is missing."""
+    if value is None or type(value) in {str, int, bool}:
+        return value
+    if isinstance(value, np.generic):
+        return plain_value(value.item(), name)
+    if isinstance(value, float | decimal.Decimal):
+        return _plain_float(float(value), name)
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="backslashreplace")
+    if isinstance(value, enum.Enum):
+        return value.name
+    if isinstance(value, complex):
+        raise DataError(f"Complex data not supported (column {name!r} holds {value!r})")
+    if type(value).__module__.split(".")[0] == "pandas":
+        return None if type(value).__name__ in {"NAType", "NaTType"} else str(value)
+    if isinstance(value, dt.datetime):
+        return value.isoformat(sep=" ")
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    if isinstance(value, dt.timedelta):
+        return str(value)
+    raise ArgumentTypeError(f"column {name!r}: {_WANTED}, not {type(value).__name__!r}")
+
+
+# scikit-learn's own estimators say it in these words, and its checks look for them.
+_WANTED = "argument must be a string or a number"
+
+
+def _plain_float(value: float, name: str) -> float | None:
+    if math.isinf(value):
+        raise DataError(_infinite_text(name))
+    return None if math.isnan(value) else value
+
+
+def _infinite_text(name: str) -> str:
+    return (
+        f"column {name!r} holds inf; replace infinities by a number, "
+        f"or by NaN where they stand for a missing value"
+    )
+
+
+def _numbers(values: NDArray[Any], name: str) -> Numbers:
+    numbers = np.ascontiguousarray(values, dtype=np.float64)
+    if np.isinf(numbers).any():
+        raise DataError(_infinite_text(name))
+    return Numbers(numbers)
+
+
+def _filled(column: pa.Array) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """The integers of an Arrow array, and which of them are missing (None where none is)."""
+    if column.null_count == 0:
+        return column.to_numpy(zero_copy_only=False), None
+    missing = column.is_null().to_numpy(zero_copy_only=False)
+    return column.fill_null(0).to_numpy(zero_copy_only=False), missing
+
+
+def _from_integers(
+    values: NDArray[Any], missing: NDArray[np.bool_] | None, *, boolean: bool = False
+) -> Distinct:
+    """Integers as distinct values, by a table of all values in their range where that is short."""
+    there = values if missing is None else values[~missing]
+    if len(there) == 0:
+        return Distinct([], np.full(len(values), -1, dtype=np.int32))
+    low, high = int(there.min()), int(there.max())
+    if high - low < max(1024, 4 * len(values)):
+        places = values.astype(np.int64) - low
+        if missing is not None:
+            places[missing] = 0
+        present = np.zeros(high - low + 1, dtype=np.bool_)
+        present[places if missing is None else places[~missing]] = True
+        codes = (np.cumsum(present, dtype=np.int32) - np.int32(1))[places]
+        found = (np.flatnonzero(present) + low).tolist()
+    else:
+        distinct, inverse = np.unique(values, return_inverse=True)
+        codes, found = inverse.astype(np.int32), distinct.tolist()
+    if missing is not None:
+        codes[missing] = -1
+    return Distinct([bool(value) for value in found] if boolean else found, codes)
+
+
+def _from_any(values: Sequence[Any] | NDArray[Any], name: str) -> Distinct:
+    """Values of several types, one by one."""
+    places: dict[Any, int] = {}
+    codes = np.empty(len(values), dtype=np.int32)
+    for row, value in enumerate(values):
+        plain = plain_value(value, name)
+        codes[row] = -1 if plain is None else places.setdefault(plain, len(places))
+    return Distinct(list(places), codes)
+
+
+def distinct_numbers(numbers: Numbers) -> Distinct:
+    """A column of floats as distinct values; integers where all of them are integral."""
+    values = numbers.values
+    missing = np.isnan(values)
+    there = values[~missing]
+    if np.array_equal(there, np.rint(there)) and (np.abs(there) < _LARGEST_EXACT).all():
+        integers = np.where(missing, 0.0, values).astype(np.int64)
+        return _from_integers(integers, missing)
+    distinct, inverse = np.unique(there, return_inverse=True)
+    codes = np.full(len(values), -1, dtype=np.int32)
+    codes[~missing] = inverse
+    return Distinct(distinct.tolist(), codes)
+
+
+def as_numbers(raw: Raw) -> Numbers | None:
+    """A column as floats; None where it holds something else than numbers."""
+    if isinstance(raw, Numbers):
+        return raw
+    if not all(isinstance(value, int | float) for value in raw.values):
+        return None
+    table = np.array([*raw.values, math.nan], dtype=np.float64)
+    return Numbers(table[raw.codes])
