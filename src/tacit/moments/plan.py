@@ -1,0 +1,146 @@
+"""Which joint tables will be counted, where each stands in memory, and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import chain, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError, TooExpensiveError
+
+Integers = NDArray[np.int64]
+
+# Cells of all tables together: 400 MB of counts, and as much again for the probabilities.
+MOST_CELLS = 50_000_000
+
+# A column with at most this many categories is kept as bits, which then take no more memory than its codes.
+MOST_CATEGORIES_IN_BITS = 16
+
+# Counting bits costs 2 ps per row and cell, a histogram 1 ns per row: they meet near 500 cells.
+MOST_CELLS_BY_BITS = 512
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The cards of the columns as the compiled loops want them."""
+
+    cards: Integers  # (column,)
+    starts: Integers  # (column,)  where a column's categories begin among those of all columns
+    few: NDArray[np.bool_]  # (column,)  has so few categories that it is kept as bits
+    first_bits: Integers  # (column,)  where its rows of bits begin; -1 if it has none
+    n_bits: int  # rows of bits of all columns together
+
+
+@lru_cache(maxsize=16)
+def columns_of(cards: tuple[int, ...]) -> Columns:
+    """What the loops need to know of columns with so many categories each."""
+    sizes = np.array(cards, dtype=np.int64)
+    few = sizes <= MOST_CATEGORIES_IN_BITS
+    bits = sizes * few
+    first_bits = np.where(few, np.cumsum(bits) - bits, -1)
+    return Columns(sizes, np.cumsum(sizes) - sizes, few, first_bits, int(bits.sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class MomentPlan:
+    """The joint tables of some sets of columns, one after another in one flat array.
+
+    A plan needs no data: it says beforehand how many cells there will be and what counting them costs.
+
+    Examples
+    --------
+    >>> plan = MomentPlan.of((2, 3, 4), [(0, 1), (2, 0, 1), (1, 0)])
+    >>> plan.subsets
+    ((0, 1), (2, 0, 1))
+    >>> plan.n_cells
+    30
+    """
+
+    cards: tuple[int, ...]  # (column,)
+    members: Integers  # the columns of all tables, in one array
+    heads: Integers  # (table + 1,)  where each table's columns begin in `members`
+    offsets: Integers  # (table + 1,)  where each table's cells begin in the flat array
+
+    @staticmethod
+    def of(cards: Sequence[int], subsets: Iterable[Sequence[int]]) -> MomentPlan:
+        """The plan of some sets of columns; a set that is asked for twice, in any order, is counted once.
+
+        Raises
+        ------
+        ArgumentError
+            If a set is empty, repeats a column, or names one that does not exist.
+        TooExpensiveError
+            If the tables have more than 50 million cells together.
+        """
+        distinct: dict[tuple[int, ...], Sequence[int]] = {}
+        for subset in subsets:
+            key = tuple(sorted(subset))
+            if not key or key[0] < 0 or key[-1] >= len(cards) or len(set(key)) < len(key):
+                raise ArgumentError(
+                    f"{tuple(subset)} is not a set of columns: name one or more of "
+                    f"0 .. {len(cards) - 1}, each once"
+                )
+            distinct.setdefault(key, subset)
+        heads = np.zeros(len(distinct) + 1, dtype=np.int64)
+        np.cumsum([len(key) for key in distinct], out=heads[1:])
+        members = np.fromiter(
+            chain.from_iterable(distinct.values()), np.int64, count=int(heads[-1])
+        )
+        return _laid_out(tuple(cards), members, heads)
+
+    @staticmethod
+    @lru_cache(maxsize=4)
+    def all_pairs(cards: tuple[int, ...]) -> MomentPlan:
+        """The plan of every single column, then of every pair (0, 1), (0, 2), ..., (1, 2), ..."""
+        n = len(cards)
+        pairs = np.stack(np.triu_indices(n, 1), axis=1)
+        members = np.concatenate([np.arange(n), pairs.ravel()])
+        heads = np.concatenate([np.arange(n), n + 2 * np.arange(len(pairs) + 1)])
+        return _laid_out(cards, members, heads)
+
+    @cached_property
+    def subsets(self) -> tuple[tuple[int, ...], ...]:
+        """(table,) The columns of each table, in the order of its axes."""
+        members = self.members.tolist()
+        return tuple(tuple(members[head:tail]) for head, tail in pairwise(self.heads.tolist()))
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells of all tables together."""
+        return int(self.offsets[-1])
+
+    @cached_property
+    def by_bits(self) -> NDArray[np.bool_]:
+        """(table,) Whether a table is counted in bits; the others are histograms over the rows."""
+        small = np.diff(self.offsets) <= MOST_CELLS_BY_BITS
+        if len(small):
+            few = columns_of(self.cards).few[self.members]
+            small &= np.logical_and.reduceat(few, self.heads[:-1])
+        return small
+
+    def operations(self, n_rows: int) -> float:
+        """Roughly how many word operations the counting of `n_rows` rows takes."""
+        cells = np.diff(self.offsets)[self.by_bits].sum()
+        return float(n_rows * (cells / 64 + np.count_nonzero(~self.by_bits)))
+
+
+def _laid_out(cards: tuple[int, ...], members: Integers, heads: Integers) -> MomentPlan:
+    """The plan with the place of each table, unless it is too large."""
+    offsets = np.zeros(len(heads), dtype=np.int64)
+    if len(members):
+        # In floating point: a product of many categories may pass the largest integer.
+        sizes = np.multiply.reduceat(columns_of(cards).cards[members], heads[:-1], dtype=np.float64)
+        if sizes.sum() > MOST_CELLS:
+            largest = int(sizes.argmax())
+            columns = tuple(members[heads[largest] : heads[largest + 1]].tolist())
+            raise TooExpensiveError(
+                f"{len(sizes)} joint tables with {sizes.sum():.3g} cells were asked for, the largest "
+                f"with {sizes[largest]:.3g} cells, of the columns {columns}; the limit is "
+                f"{MOST_CELLS:.0e} cells: ask for fewer or smaller sets, or merge rare categories"
+            )
+        offsets[1:] = np.cumsum(sizes)
+    return MomentPlan(cards, members, heads, offsets)
