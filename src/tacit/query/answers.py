@@ -199,7 +199,10 @@ def _beliefs(
         inside = upward(network, evidence.rows(part))
         rows = inside.patterns.row_pattern
         for outside in downward(inside, asked):
-            table, made = _leaf_belief(inside, outside, own_counts=own_counts)
+            if own_counts:
+                table, made = _own_belief(inside, outside)
+            else:
+                table, made = _cell_belief(inside, outside)
             tables[outside.node][part] = table.T[rows]
             repairs += made
     return Beliefs(asked, tuple(tables[leaf] for leaf in asked), repairs)
@@ -214,25 +217,39 @@ def check_leaves(network: Network, leaves: Sequence[int]) -> None:
         )
 
 
-def _leaf_belief(inside: Inside, outside: Outside, *, own_counts: bool) -> tuple[Array, Repairs]:
-    """Distributions (category, distinct row) of one leaf."""
+def _own_belief(inside: Inside, outside: Outside) -> tuple[Array, Repairs]:
+    """Distributions (category, distinct row) of a leaf; what is known of the cell itself counts."""
+    n_categories = len(inside.network.emit[outside.node])
+    unsure = np.flatnonzero(outside.patterns >= n_categories)
+    table = np.zeros((n_categories, len(outside.patterns)))
+    # What was observed stays so, however unlikely the network finds it: nothing to repair or count.
+    sure = np.flatnonzero(outside.patterns < n_categories)
+    table[outside.patterns[sure], sure] = 1.0
+    table[:, unsure], repairs = _cell_belief(inside, outside, unsure)
+    return table, repairs
+
+
+def _cell_belief(
+    inside: Inside, outside: Outside, unsure: NDArray[np.int64] | None = None
+) -> tuple[Array, Repairs]:
+    """Distributions (category, distinct row) of a leaf from the rest of the row.
+
+    With `unsure` only of these distinct rows, none of which has the cell observed; soft evidence counts then.
+    """
     network, leaf = inside.network, outside.node
-    counts = inside.patterns.weights.astype(np.int64)
-    estimates = network.emit[leaf] @ outside.messages.values
-    own = None
-    if own_counts:
-        own = inside.own_likelihoods(leaf, outside.patterns)
-        estimates *= own
-        # What was observed stays so, however unlikely the network finds it: nothing to repair or count.
-        certain = outside.patterns < len(network.emit[leaf])
-        estimates[:, certain] = own[:, certain]
-        counts[certain] = 0
-    if not (estimates <= 0).all(axis=0).any():
-        return distributions(estimates, np.empty(0), counts)
-    instead = _prior(network, leaf)[:, None] * (np.ones(1) if own is None else own)
-    if own is not None:
+    counts, values, own = inside.patterns.weights, outside.messages.values, np.ones((1, 1))
+    if unsure is not None:
+        counts, values = counts[unsure], values.take(unsure, axis=1)
+        if leaf in inside.soft:
+            own = inside.own_likelihoods(leaf, outside.patterns[unsure])
+    estimates = network.emit[leaf] @ values
+    estimates *= own
+    instead = np.empty(0)
+    if (estimates <= 0).all(axis=0).any():
+        instead = _prior(network, leaf)[:, None] * own
         instead = np.where(instead.sum(axis=0) > 0, instead, own)
-    return distributions(estimates, instead / instead.sum(axis=0), counts)
+        instead /= instead.sum(axis=0)
+    return distributions(estimates, instead, counts.astype(np.int64))
 
 
 def _prior(network: Network, leaf: int) -> Array:
@@ -269,9 +286,13 @@ def impute(network: Network, evidence: Evidence, *, block_rows: int | None = Non
             continue
         inside = upward(network, rows)
         for outside in downward(inside, wanted):
-            table, made = _leaf_belief(inside, outside, own_counts=True)
-            best = table.argmax(axis=0)[inside.patterns.row_pattern]
             column = codes[part, outside.node]
-            codes[part, outside.node] = np.where(column < 0, best, column)
+            unsure = np.flatnonzero(outside.patterns >= len(network.emit[outside.node]))
+            table, made = _cell_belief(inside, outside, unsure)
+            best = np.zeros(len(outside.patterns), dtype=column.dtype)
+            best[unsure] = table.argmax(axis=0)
+            codes[part, outside.node] = np.where(
+                column < 0, best[inside.patterns.row_pattern], column
+            )
             repairs += made
     return Imputed(codes, repairs)
