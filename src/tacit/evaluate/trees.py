@@ -1,0 +1,162 @@
+"""How far two trees are apart, and which of two models' hidden states are the same."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError, TopologyError
+from tacit.params.tree import Tables
+from tacit.structure.rooting import walk
+from tacit.structure.topology import Topology
+
+Array = NDArray[np.float64]
+Permutation = NDArray[np.int64]
+
+
+def splits(topology: Topology) -> set[frozenset[str]]:
+    """The ways in which single edges divide the observed variables in two.
+
+    Returns
+    -------
+    set of frozenset of str
+        For each edge of the contracted tree, the side that lacks the alphabetically first variable.
+
+    Examples
+    --------
+    >>> tree = Topology.from_newick("((a,b),(c,d));")
+    >>> sorted(sorted(side) for side in splits(tree))
+    [['b'], ['b', 'c', 'd'], ['c'], ['c', 'd'], ['d']]
+    """
+    tree = topology.contracted()
+    first = min(tree.observed)
+    above = walk(tree.neighbours, first)
+    seen = set(tree.observed)
+    side: dict[str, frozenset[str]] = {}
+    gathered: dict[str, list[frozenset[str]]] = {name: [] for name in above}
+    for name, towards in reversed(above.items()):
+        own = frozenset([name]) if name in seen else frozenset()
+        side[name] = own.union(*gathered[name])
+        if towards is not None:
+            gathered[towards].append(side[name])
+    return {below for name, below in side.items() if name != first}
+
+
+def robinson_foulds(one: Topology, other: Topology, *, normalised: bool = False) -> float:
+    """The number of splits that only one of two trees has (Robinson & Foulds 1981).
+
+    Hidden nodes' names, lengths and superfluous hidden nodes have no influence. Observed variables may
+    stand inside the trees.
+
+    Parameters
+    ----------
+    one, other : Topology
+        Trees over the same observed variables.
+    normalised : bool
+        Divide by the largest number possible for trees with that many splits, so that 1 means nothing in
+        common.
+
+    Raises
+    ------
+    TopologyError
+        The observed variables differ.
+
+    Examples
+    --------
+    >>> tree, better = (
+    ...     Topology.from_newick("((a,b),(c,d));"),
+    ...     Topology.from_newick("((a,c),(b,d));"),
+    ... )
+    >>> robinson_foulds(tree, better), robinson_foulds(tree, tree)
+    (2.0, 0.0)
+    """
+    if set(one.observed) != set(other.observed):
+        odd = sorted(set(one.observed) ^ set(other.observed))
+        raise TopologyError(
+            f"trees over the same variables are needed; only one of these has {odd[0]!r}"
+        )
+    first, second = splits(one), splits(other)
+    distance = len(first ^ second)
+    if not normalised:
+        return float(distance)
+    # A leaf in both trees is cut off by an edge in both, which says nothing about likeness.
+    n_observed = len(one.observed)
+    idle = sum(len(side) in (1, n_observed - 1) for side in first & second)
+    most = len(first) + len(second) - 2 * idle
+    return distance / most if most else 0.0
+
+
+def align_states(tables: Tables, reference: Tables) -> Tables:
+    """The same model with its hidden states renumbered to match a reference.
+
+    The order of hidden states is arbitrary. Here every hidden node's states are matched to those of the
+    reference by what they say about all observed variables: the assignment with the smallest sum of
+    squared differences between P(variable | state).
+
+    Parameters
+    ----------
+    tables : Tables
+        What is renumbered.
+    reference : Tables
+        Tables on an equal tree with equal numbers of states.
+
+    Returns
+    -------
+    Tables
+        Every distribution of observed variables is as before.
+
+    Raises
+    ------
+    ArgumentError
+        The trees or the numbers of states differ.
+    """
+    mine, theirs = tables.tree, reference.tree
+    same_tree = mine.names == theirs.names and np.array_equal(mine.parent, theirs.parent)
+    if not same_tree or tables.layout.n_states != reference.layout.n_states:
+        raise ArgumentError(
+            "states can be aligned only on equal trees with equal numbers of states"
+        )
+    orders = state_orders(tables, reference)
+    moved = []
+    for node, above in enumerate(mine.parent.tolist()):
+        table = tables.table(node)[:, orders[node]]
+        moved.append(table if above < 0 else table[orders[above]])
+    return Tables.of(mine, moved)
+
+
+def state_orders(tables: Tables, reference: Tables) -> list[Permutation]:
+    """For each node, which of its states stands for state 0, 1, ... of the reference."""
+    from scipy.optimize import linear_sum_assignment
+
+    tree = tables.tree
+    orders = [np.arange(n, dtype=np.int64) for n in tables.layout.n_states]
+    mine, theirs = _profiles(tables), _profiles(reference)
+    for node in tree.hidden:
+        if tree.copy_of[node] < 0:  # the states of a copy are categories, which have an order
+            gap = theirs[node][:, None, :] - mine[node][None, :, :]
+            orders[node] = linear_sum_assignment((gap**2).sum(axis=2))[1]
+    return orders
+
+
+def _profiles(tables: Tables) -> list[Array]:
+    """P(category of any leaf | state) for every node: (state, category of all leaves)."""
+    tree, n_states = tables.tree, tables.layout.n_states
+    starts = np.concatenate([[0], np.cumsum(n_states[: tree.n_leaves])])
+    profiles = [np.zeros((n, starts[-1])) for n in n_states]
+    marginals: list[Array] = [np.empty(0)] * tree.n_nodes
+    for node in range(tree.n_nodes):  # leaves below each node
+        if node < tree.n_leaves:
+            profiles[node][:, starts[node] : starts[node + 1]] = np.eye(n_states[node])
+        for child in tree.children[node]:
+            profiles[node] += tables.table(child) @ profiles[child]
+    for node in reversed(range(tree.n_nodes)):  # and then all others, through the parent
+        above, table = int(tree.parent[node]), tables.table(node)
+        if above < 0:
+            marginals[node] = table[0]
+            continue
+        marginals[node] = marginals[above] @ table
+        joint = marginals[above][:, None] * table  # (parent state, state)
+        total = np.where(marginals[node] > 0, marginals[node], 1.0)
+        elsewhere = profiles[above] - table @ profiles[node]
+        profiles[node] += (joint / total).T @ elsewhere
+    return profiles
