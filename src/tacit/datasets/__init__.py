@@ -1,0 +1,61 @@
+"""Real data by name: loaders only; nothing is shipped.
+
+The loaders look in the folder that the environment variable ``TACIT_DATA`` names. Where a file is not there,
+the error says which one, in what form, and where it comes from. `digits_table` and `breast_cancer_table` need
+no folder: scikit-learn brings the data along.
+
+Tables come as a dict of columns, which every estimator takes as it is.
+"""
+
+from typing import TYPE_CHECKING
+
+__all__ = [
+    "DENSITY_NAMES",
+    "Density",
+    "breast_cancer_table",
+    "digits_table",
+    "load_coil2000",
+    "load_density",
+    "load_house_votes",
+    "load_news20_w100",
+    "load_polya",
+    "load_splice",
+]
+
+_HOMES = {
+    "DENSITY_NAMES": "density",
+    "Density": "density",
+    "breast_cancer_table": "demo",
+    "digits_table": "demo",
+    "load_coil2000": "tables",
+    "load_density": "density",
+    "load_house_votes": "tables",
+    "load_news20_w100": "tables",
+    "load_polya": "tables",
+    "load_splice": "tables",
+}
+
+if TYPE_CHECKING:
+    from tacit.datasets.demo import breast_cancer_table, digits_table
+    from tacit.datasets.density import DENSITY_NAMES, Density, load_density
+    from tacit.datasets.tables import (
+        load_coil2000,
+        load_house_votes,
+        load_news20_w100,
+        load_polya,
+        load_splice,
+    )
+else:
+    # Hidden from type checkers, which would otherwise believe that any name exists.
+
+    def __getattr__(name: str) -> object:
+        """Import a loader when it is first asked for (PEP 562)."""
+        import importlib
+
+        if name not in _HOMES:
+            raise AttributeError(f"tacit.datasets has no {name!r}; it has {__all__}")
+        return getattr(importlib.import_module(f"tacit.datasets.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,63 @@
+"""The folder of data files, named by the environment variable ``TACIT_DATA``."""
+
+from __future__ import annotations
+
+import lzma
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from tacit.errors import FileFormatError, MissingDataError
+
+VARIABLE = "TACIT_DATA"
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file of a data set: where it should lie, what it looks like, where it comes from.
+
+    Parameters
+    ----------
+    path : str
+        Below the folder of data, without ``.xz``.
+    form : str
+        What the file looks like inside.
+    source : str
+        Where it can be had.
+    """
+
+    path: str
+    form: str
+    source: str
+
+    def read(self) -> bytes:
+        """The contents of the file, which may lie there as it is or compressed (``.xz``).
+
+        Raises
+        ------
+        MissingDataError
+            Where the variable is not set, or the file is not in its folder.
+        FileFormatError
+            Where the file is compressed and damaged.
+        """
+        wanted = f"{self.path}[.xz] ({self.form}; from {self.source})"
+        folder = os.environ.get(VARIABLE)
+        if not folder:
+            raise MissingDataError(
+                f"the environment variable {VARIABLE} does not name a folder of data; "
+                f"in that folder, this is wanted: {wanted}"
+            )
+        plain = Path(folder) / self.path
+        packed = plain.with_name(plain.name + ".xz")
+        if plain.is_file():
+            return plain.read_bytes()
+        if not packed.is_file():
+            raise MissingDataError(f"the folder {folder!r} lacks {wanted}")
+        try:
+            return lzma.decompress(packed.read_bytes())
+        except lzma.LZMAError as error:
+            raise FileFormatError(f"{str(packed)!r} is damaged: {error}") from error
+
+    def wrong(self, what: str) -> FileFormatError:
+        """The error for contents that are not of the form expected."""
+        return FileFormatError(f"{self.path}: {what}; expected {self.form}")
