@@ -1,6 +1,15 @@
 """How good is it: held-out scores and distances between models."""
 
 from tacit.evaluate.held_out import kl, l1_error
+from tacit.evaluate.strength import edge_correlations
 from tacit.evaluate.trees import align_states, robinson_foulds, splits, state_orders
 
-__all__ = ["align_states", "kl", "l1_error", "robinson_foulds", "splits", "state_orders"]
+__all__ = [
+    "align_states",
+    "edge_correlations",
+    "kl",
+    "l1_error",
+    "robinson_foulds",
+    "splits",
+    "state_orders",
+]

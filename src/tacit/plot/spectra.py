@@ -1,0 +1,121 @@
+"""The picture of the singular values behind a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.errors import NotAvailableError
+from tacit.plot import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_NAMED = 60  # edges up to which each is named
+
+
+def singular_values(model: Any, ax: Axes | None = None, *, max_label: int = 24) -> Axes:
+    """Singular values that were kept and cut at each edge, on a log scale.
+
+    Where kept values stand far above the threshold and cut ones far below, the number of states is
+    clear; where they crowd around it, more data or fewer states are wanted. Edges are sorted by their
+    smallest kept value: the weakest stands at the left.
+
+    Parameters
+    ----------
+    model : fitted model, or its ``diagnostics_``
+        ``diagnostics_["edges"]`` is a list of ``{"edge": name, "kept": [...], "cut": [...], "threshold":
+        number}``.
+    ax : matplotlib.axes.Axes, optional
+    max_label : int
+        Longer names of edges are cut.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    NotAvailableError
+        The model kept no singular values: it was not fitted, or not by a spectral method.
+    DependencyError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> edges = [{"edge": "h1 - h2", "kept": [0.9, 0.3], "cut": [0.01], "threshold": 0.05}]
+    >>> singular_values({"edges": edges}).get_yscale()
+    'log'
+    """
+    plt = style.pyplot()
+    edges = sorted(_edges(model), key=lambda edge: min(edge["kept"], default=0.0))
+    if ax is None:
+        width = max(4.0, 0.22 * min(len(edges), _NAMED) + 1.2)
+        _, ax = plt.subplots(figsize=(width, 3.6), layout="constrained")
+    floor = _floor(edges)
+    for which, colour, marker, filled in (
+        ("kept", style.BLUE, "o", True),
+        ("cut", style.VERMILION, "x", False),
+    ):
+        places = [place for place, edge in enumerate(edges) for _ in edge.get(which, ())]
+        values = [max(value, floor) for edge in edges for value in edge.get(which, ())]
+        ax.scatter(
+            places,
+            values,
+            s=22,
+            marker=marker,
+            color=colour,
+            linewidths=0.0 if filled else 1.2,
+            label=which,
+            zorder=3,
+        )
+    _draw_thresholds(ax, edges)
+    ax.set_yscale("log")
+    ax.set_xlim(-0.6, len(edges) - 0.4)
+    ax.set_ylabel("singular value")
+    ax.grid(axis="y", color="#DDDDDD", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    if len(edges) <= _NAMED:
+        ax.set_xticks(range(len(edges)), [_shown(edge["edge"], max_label) for edge in edges])
+        ax.tick_params(axis="x", labelrotation=90, labelsize=7, length=0)
+    else:
+        ax.set_xlabel("edge, from the weakest to the strongest")
+    ax.legend(frameon=False, fontsize=8, ncols=3, loc="lower left", bbox_to_anchor=(0, 1))
+    return ax
+
+
+def _edges(model: Any) -> Sequence[Mapping[str, Any]]:
+    diagnostics = model if isinstance(model, Mapping) else getattr(model, "diagnostics_", None)
+    edges = diagnostics.get("edges") if isinstance(diagnostics, Mapping) else None
+    if not edges:
+        raise NotAvailableError(
+            f"{type(model).__name__} has no singular values; pass a model fitted by a spectral method "
+            f"or its diagnostics_"
+        )
+    return list(edges)
+
+
+def _floor(edges: Sequence[Mapping[str, Any]]) -> float:
+    """Where values that are zero, or zero but for rounding, are drawn: below all others."""
+    values = [value for edge in edges for which in ("kept", "cut") for value in edge.get(which, ())]
+    values += [edge["threshold"] for edge in edges if edge.get("threshold") is not None]
+    real = [value for value in values if value > 1e-14]
+    return min(real) / 3 if real else 1e-14
+
+
+def _draw_thresholds(ax: Axes, edges: Sequence[Mapping[str, Any]]) -> None:
+    """A line over each edge at its threshold; one line where all have the same."""
+    known = [(p, edge["threshold"]) for p, edge in enumerate(edges) if edge.get("threshold")]
+    if known:
+        places, levels = np.array([place for place, _ in known]), [level for _, level in known]
+        ax.hlines(
+            levels, places - 0.5, places + 0.5, color=style.BLACK, linewidth=1.0, label="threshold"
+        )
+
+
+def _shown(name: Any, max_label: int) -> str:
+    line = " ".join(str(name).split()).replace("$", r"\$")
+    return line if len(line) <= max_label else line[: max_label - 1] + "…"

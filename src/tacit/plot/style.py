@@ -1,0 +1,41 @@
+"""Colours and fonts of all pictures, and the door to matplotlib."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from tacit.errors import DependencyError
+
+# The palette of Okabe and Ito, which people with any kind of colour vision can tell apart.
+BLACK = "#000000"
+ORANGE = "#E69F00"
+SKY = "#56B4E9"
+GREEN = "#009E73"
+YELLOW = "#F0E442"
+BLUE = "#0072B2"
+VERMILION = "#D55E00"
+PURPLE = "#CC79A7"
+LINE = "#8C8C8C"  # lines that carry others
+DIM = "#595959"  # text that matters less, still with the contrast that small text needs
+
+FONT_SIZE = 9.0  # points
+
+
+def pyplot() -> ModuleType:
+    """The module matplotlib.pyplot, or a `DependencyError` that says how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise DependencyError('pictures need matplotlib: pip install "tacit[plot]"') from error
+    return plt
+
+
+def text_widths(texts: list[str]) -> list[float]:
+    """How wide each text is, in units of the font size."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextToPath
+
+    measure, font = TextToPath(), FontProperties(size=100)
+    return [
+        measure.get_text_width_height_descent(text, font, ismath=False)[0] / 100 for text in texts
+    ]

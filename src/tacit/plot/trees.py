@@ -1,0 +1,319 @@
+"""The picture of a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.errors import NotAvailableError
+from tacit.evaluate.strength import edge_correlations
+from tacit.plot import style
+from tacit.plot.layout import OFFSET, TreeLayout, tidy_layout
+from tacit.structure.rooting import walk
+from tacit.structure.topology import Topology
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_ONE_SIDED = 12  # observed variables up to which a tree grows to one side only
+_HIDDEN_LABEL = 14  # characters of a hidden node's name that are shown
+_DEEPEST = 8  # generations up to which hidden nodes are named unasked
+_LONGEST = 100.0  # inches that a picture of its own may measure
+_HIDDEN_FONT = 0.75  # of the font size
+_STATES_FONT = 0.65
+_DOT, _DISC = 0.6, 1.15  # sizes of markers without and with a number in them
+_THIN, _THICK = 0.06, 0.5  # lines of edges without and with full dependence
+_LEGEND_ROW = 1.25
+_MARK = 4.2  # what a mark of the legend and the space around it take, in its own font
+
+Entry = tuple[str, dict[str, Any]]
+
+
+def tree(
+    model: Any,
+    ax: Axes | None = None,
+    *,
+    hidden_labels: bool | None = None,
+    max_label: int = 40,
+    legend: bool = True,
+) -> Axes:
+    """A picture of a tree: observed variables as squares, hidden ones as discs with their states.
+
+    The tree is held at its centre and grows to both sides where it is large. No two labels overlap: without
+    `ax` the figure is made as large as it must be, with `ax` the font as small. If the model has
+    probability tables, the wider an edge the stronger the dependence across it (the largest correlation
+    that functions of its two ends can have).
+
+    Parameters
+    ----------
+    model : fitted tree model, or Topology
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; its axis lines are taken away.
+    hidden_labels : bool, optional
+        Whether hidden nodes are named; without it, where the tree is not too deep.
+    max_label : int
+        Longer names are cut.
+    legend : bool
+        Whether the marks are explained below the tree.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    NotAvailableError
+        The model has no tree: it was not fitted, or is no tree model.
+    DependencyError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> axes = tree(Topology.from_newick("((a,b),(c,d),e);"))
+    >>> [text.get_text() for text in axes.texts]
+    ['h1', 'e', 'a', 'b', 'c', 'd', 'h2', 'h3']
+    """
+    plt = style.pyplot()
+    subject = _subject(model)
+    hidden = set(subject.topology.hidden)
+    labels = {
+        name: _shown(name, min(max_label, _HIDDEN_LABEL) if name in hidden else max_label)
+        for name in subject.topology.nodes
+    }
+    layout, outer, inner = _layout(subject, labels, hidden_labels=hidden_labels)
+    entries = _legend_entries(subject) if legend else []
+    left, right, bottom, top = _with_legend(layout.extent, entries)
+    width, height = right - left, top - bottom
+    if ax is None:
+        font = min(style.FONT_SIZE, _LONGEST * 72 / max(width, height))
+        figure = plt.figure(figsize=(width * font / 72, height * font / 72))
+        ax = figure.add_axes((0, 0, 1, 1))
+    else:
+        box = ax.bbox.transformed(ax.figure.dpi_scale_trans.inverted())  # in inches
+        font = min(style.FONT_SIZE, box.width * 72 / width, box.height * 72 / height)
+    ax.set_axis_off()
+    ax.set_xlim(left, right)
+    ax.set_ylim(bottom, top)
+    _draw_edges(ax, layout, subject, font)
+    _draw_nodes(ax, layout, subject, font)
+    _draw_states(ax, layout, subject, font)
+    for where in (outer, inner):
+        shown = {name: labels[name] for name in layout.names if name in where}
+        _draw_labels(ax, layout, shown, hidden, font, outwards=where is outer)
+    if entries:
+        _draw_legend(ax, entries, font)
+    return ax
+
+
+@dataclass(frozen=True, eq=False)
+class _Subject:
+    """What is drawn: a contracted tree, states of its hidden nodes, strengths of its edges."""
+
+    topology: Topology
+    n_states: Mapping[str, int]
+    strengths: Mapping[frozenset[str], float]
+
+
+def _subject(model: Any) -> _Subject:
+    if isinstance(model, Topology):
+        return _Subject(model.contracted(), model.contracted().n_states, {})
+    topology = getattr(model, "topology_", None) or getattr(model, "topology", None)
+    if not isinstance(topology, Topology):
+        raise NotAvailableError(
+            f"{type(model).__name__} has no tree to draw; pass a fitted tree model or a Topology"
+        )
+    topology = topology.contracted()
+    tables = getattr(model, "tables_", None) or getattr(model, "tables", None)
+    n_states = getattr(model, "n_states_", None) or topology.n_states
+    if tables is not None and not n_states:
+        n_states = dict(zip(tables.tree.names, tables.layout.n_states, strict=True))
+    hidden = set(topology.hidden)
+    known = {name: int(count) for name, count in n_states.items() if name in hidden}
+    return _Subject(topology, known, {} if tables is None else edge_correlations(tables))
+
+
+def _shown(name: str, max_label: int) -> str:
+    """The name on one line and not too long."""
+    line = " ".join(name.split())
+    return line if len(line) <= max_label else line[: max(max_label - 1, 1)] + "…"
+
+
+def _layout(
+    subject: _Subject, labels: Mapping[str, str], *, hidden_labels: bool | None
+) -> tuple[TreeLayout, set[str], set[str]]:
+    """Where nodes stand, which labels stand outwards of them, and which above the line inwards."""
+    topology = subject.topology
+    root, hidden = topology.centre, set(topology.hidden)
+    widths = dict(zip(labels, style.text_widths(list(labels.values())), strict=True))
+    if hidden_labels is None:
+        hidden_labels = _n_generations(topology) <= _DEEPEST
+    outer = {name: 1.08 * widths[name] for name in topology.observed}  # hinting widens a little
+    inner = {}
+    if hidden_labels:
+        inner = {name: 1.08 * _HIDDEN_FONT * widths[name] for name in hidden - {root}}
+        if root in hidden:
+            outer[root] = 1.08 * _HIDDEN_FONT * widths[root]
+    two_sided = len(topology.observed) > _ONE_SIDED
+    return tidy_layout(topology, outer, inner, two_sided=two_sided), set(outer), set(inner)
+
+
+def _n_generations(topology: Topology) -> int:
+    depth: dict[str | None, int] = {None: -1}
+    for name, up in walk(topology.neighbours, topology.centre).items():
+        depth[name] = depth[up] + 1
+    return max(depth.values())
+
+
+def _draw_edges(ax: Axes, layout: TreeLayout, subject: _Subject, font: float) -> None:
+    """Thin bars down the generations, and from them a line to each child, wide where it matters."""
+    from matplotlib.collections import LineCollection
+
+    bars, lines, widths = [], [], []
+    for node in range(1, len(layout.names)):
+        up = int(layout.parent[node])
+        bars.append([(layout.x[up], layout.y[up]), (layout.x[up], layout.y[node])])
+        start = layout.x[up] - _THIN * layout.side[node]  # as far as the bar is wide
+        lines.append([(start, layout.y[node]), (layout.x[node], layout.y[node])])
+        ends = frozenset((layout.names[node], layout.names[up]))
+        strength = subject.strengths.get(ends)
+        widths.append(font * (2 * _THIN if strength is None else _line_width(strength)))
+    bar_width = 2 * _THIN * font
+    for segments, width, layer in ((bars, bar_width, 1), (lines, widths, 1.1)):
+        ax.add_collection(
+            LineCollection(
+                segments, linewidths=width, colors=style.LINE, capstyle="butt", zorder=layer
+            ),
+            autolim=False,
+        )
+
+
+def _line_width(strength: float) -> float:
+    return _THIN + (_THICK - _THIN) * strength
+
+
+def _draw_nodes(ax: Axes, layout: TreeLayout, subject: _Subject, font: float) -> None:
+    seen = set(subject.topology.observed)
+    squares = np.array([name in seen for name in layout.names])
+    size = _DISC if subject.n_states else _DOT
+    for which, marker, em, colour in (
+        (squares, "s", _DOT, style.BLUE),
+        (~squares, "o", size, style.ORANGE),
+    ):
+        ax.scatter(
+            layout.x[which],
+            layout.y[which],
+            s=(em * font) ** 2,
+            marker=marker,
+            color=colour,
+            edgecolors="white",
+            linewidths=0.06 * font,
+            zorder=2,
+        )
+
+
+def _draw_states(ax: Axes, layout: TreeLayout, subject: _Subject, font: float) -> None:
+    """The number of states in each disc."""
+    for node, name in enumerate(layout.names):
+        if name in subject.n_states:
+            ax.text(
+                layout.x[node],
+                layout.y[node],
+                str(subject.n_states[name]),
+                fontsize=_STATES_FONT * font,
+                ha="center",
+                va="center_baseline",
+                zorder=3,
+            )
+
+
+def _draw_labels(
+    ax: Axes,
+    layout: TreeLayout,
+    labels: Mapping[str, str],
+    hidden: set[str],
+    font: float,
+    *,
+    outwards: bool,
+) -> None:
+    """Names beside their nodes, or above the lines that lead to the root."""
+    for node, name in enumerate(layout.names):
+        if name not in labels:
+            continue
+        side = int(layout.side[node]) if outwards else -int(layout.side[node])
+        ax.text(
+            layout.x[node] + side * OFFSET,
+            layout.y[node] + (0.0 if outwards else 0.3),
+            labels[name],
+            fontsize=_HIDDEN_FONT * font if name in hidden else font,
+            color=style.DIM if name in hidden else style.BLACK,
+            ha="left" if side > 0 else "right",
+            va="center_baseline" if outwards else "bottom",
+            parse_math=False,
+            zorder=3,
+        )
+
+
+def _legend_entries(subject: _Subject) -> list[Entry]:
+    """What the legend explains: text, and how its mark looks (sizes in units of the font size)."""
+    square = {"marker": "s", "markersize": _DOT, "color": style.BLUE, "linewidth": 0.0}
+    entries = [("observed", square)]
+    if subject.topology.hidden:
+        size = _DISC if subject.n_states else _DOT
+        disc = {"marker": "o", "markersize": size, "color": style.ORANGE, "linewidth": 0.0}
+        entries.append(("hidden (number of states)" if subject.n_states else "hidden", disc))
+    if subject.strengths:
+        for strength in (0.1, 0.5, 1.0):
+            line = {"color": style.LINE, "linewidth": _line_width(strength)}
+            entries.append((f"correlation {strength:g}", line))
+    return entries
+
+
+def _with_legend(
+    extent: tuple[float, float, float, float], entries: list[Entry]
+) -> tuple[float, float, float, float]:
+    """The extent of the tree with room for the legend below it."""
+    left, right, bottom, top = extent
+    if not entries:
+        return extent
+    n_columns, wanted = _legend_columns(entries, right - left)
+    more = max(0.0, wanted - (right - left)) / 2
+    n_rows = -(-len(entries) // n_columns)
+    return left - more, right + more, bottom - _LEGEND_ROW * n_rows - 0.5, top
+
+
+def _legend_columns(entries: list[Entry], width: float) -> tuple[int, float]:
+    """In how many columns the legend fits into a width, and how wide it is then."""
+    widths = [_HIDDEN_FONT * (w + _MARK) for w in style.text_widths([text for text, _ in entries])]
+    for n_columns in range(len(entries), 0, -1):
+        n_rows = -(-len(entries) // n_columns)
+        columns = [max(widths[place : place + n_rows]) for place in range(0, len(widths), n_rows)]
+        if sum(columns) <= width:
+            break
+    return len(columns), sum(columns)
+
+
+def _draw_legend(ax: Axes, entries: list[Entry], font: float) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = []
+    for _, look in entries:
+        sized = {key: look[key] * font for key in ("markersize", "linewidth") if key in look}
+        handles.append(Line2D([], [], solid_capstyle="butt", **(look | sized)))
+    left, right = ax.get_xlim()
+    ax.legend(
+        handles,
+        [text for text, _ in entries],
+        loc="lower center",
+        ncols=_legend_columns(entries, right - left)[0],
+        fontsize=_HIDDEN_FONT * font,
+        frameon=False,
+        borderaxespad=0.3,
+        borderpad=0.2,
+        handlelength=1.8,
+        handletextpad=0.5,
+        columnspacing=1.5,
+        labelspacing=0.4,
+    )

@@ -1,0 +1,106 @@
+"""The picture of singular values."""
+
+import itertools
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from tacit import plot
+from tacit.errors import NotAvailableError
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+def edges(n_edges, threshold=0.02):
+    rng = np.random.default_rng(n_edges)
+    found = []
+    for number in range(n_edges):
+        values = 10 ** rng.uniform(-4, 0, size=5)
+        found.append(
+            {
+                "edge": f"h{number} - h{number // 2}",
+                "kept": values[values > threshold].tolist(),
+                "cut": [*values[values <= threshold].tolist(), 0.0],
+                "threshold": threshold,
+            }
+        )
+    return found
+
+
+def drawn(ax):
+    """Heights of the marks, by what they mean."""
+    return {
+        marks.get_label(): np.sort(np.asarray(marks.get_offsets())[:, 1])
+        for marks in ax.collections
+        if hasattr(marks, "get_sizes")
+    }
+
+
+def test_every_value_is_drawn_at_its_height():
+    every = edges(9)
+    ax = plot.singular_values({"edges": every})
+    assert ax.get_yscale() == "log"
+    marks = drawn(ax)
+    assert marks["kept"] == pytest.approx(np.sort([v for e in every for v in e["kept"]]))
+    cut = np.sort([v for e in every for v in e["cut"]])
+    assert marks["cut"][9:] == pytest.approx(cut[9:])
+    assert (marks["cut"][:9] < cut[9]).all()  # zeros, which have no logarithm, stand below the rest
+    assert (marks["cut"] > 0).all()
+
+
+def test_edges_stand_from_the_weakest_to_the_strongest_under_their_names():
+    every = edges(9)
+    ax = plot.singular_values({"edges": every})
+    weakest = {edge["edge"]: min(edge["kept"], default=0.0) for edge in every}
+    names = [label.get_text() for label in ax.get_xticklabels()]
+    assert [weakest[name] for name in names] == sorted(weakest.values())
+
+
+def test_thresholds_are_drawn_for_each_edge():
+    every = edges(3)
+    every[1]["threshold"] = 0.5
+    ax = plot.singular_values({"edges": every})
+    (lines,) = [marks for marks in ax.collections if hasattr(marks, "get_segments")]
+    heights = sorted(float(segment[0][1]) for segment in lines.get_segments())
+    assert heights == [0.02, 0.02, 0.5]
+
+
+def test_edges_without_threshold_or_cut_values_are_fine():
+    ax = plot.singular_values({"edges": [{"edge": "a$b", "kept": [1.0], "threshold": None}]})
+    assert len(drawn(ax)["kept"]) == 1
+    ax.figure.canvas.draw()
+    zeros = [{"edge": "a", "kept": [0.0], "cut": [], "threshold": 0.0}]
+    plot.singular_values({"edges": zeros}).figure.canvas.draw()
+
+
+@pytest.mark.parametrize("n_edges", [1, 30, 60])
+def test_names_of_edges_do_not_overlap(n_edges):
+    ax = plot.singular_values({"edges": edges(n_edges)})
+    ax.figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert all(one.x1 <= other.x0 + 0.5 for one, other in itertools.pairwise(boxes))
+
+
+def test_many_edges_are_not_named():
+    ax = plot.singular_values({"edges": edges(200)})
+    assert "weakest" in ax.get_xlabel()
+    assert ax.figure.get_size_inches()[0] < 20
+
+
+def test_axes_and_models_are_taken():
+    class Model:
+        diagnostics_ = {"edges": edges(2)}  # noqa: RUF012
+
+    _, ax = plt.subplots()
+    assert plot.singular_values(Model(), ax) is ax
+
+
+def test_a_model_without_singular_values_is_refused():
+    for model in ({"edges": []}, {}, object()):
+        with pytest.raises(NotAvailableError, match="no singular values"):
+            plot.singular_values(model)
