@@ -7,7 +7,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from tacit.errors import ArgumentError
-from tacit.loops.threads import limit_threads, n_threads
+from tacit.loops.threads import limit_threads, n_threads, one_blas_thread
 
 
 def blas_threads():
@@ -42,6 +42,36 @@ def test_more_jobs_than_processors_are_as_many_as_processors():
     with limit_threads(10_000) as n:
         assert n == joblib.cpu_count()
         assert numba.get_num_threads() == min(n, numba.config.NUMBA_NUM_THREADS)
+
+
+def test_products_run_on_one_thread_within_the_block_and_within_blocks_inside_it():
+    with limit_threads(2):
+        before = blas_threads()
+        with one_blas_thread():
+            assert blas_threads() == {1}
+            with one_blas_thread():
+                assert blas_threads() == {1}
+            assert blas_threads() == {1}
+        assert blas_threads() == before
+
+
+def test_blocks_that_overlap_leave_things_as_they_were():
+    first, second = one_blas_thread(), one_blas_thread()
+    with limit_threads(2):
+        before = blas_threads()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert blas_threads() == {1}
+        second.__exit__(None, None, None)
+        assert blas_threads() == before
+
+
+def test_a_function_can_be_made_to_run_on_one_blas_thread():
+    with limit_threads(2):
+        before = blas_threads()
+        assert one_blas_thread()(blas_threads)() == {1}
+        assert blas_threads() == before
 
 
 def test_negative_numbers_count_back_from_all_processors():

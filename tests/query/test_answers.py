@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from oracles.networks import (
     KINDS,
@@ -150,6 +152,21 @@ def test_one_variable_has_its_own_distribution(kind, parent):
     )
 
 
+MODEL = random_model(np.random.default_rng(8), n_leaves=5, most_children=3)
+NETWORKS = {kind: in_kind(np.random.default_rng(9), MODEL, kind) for kind in KINDS}
+ROWS = st.tuples(*(st.integers(-1, card - 1) for card in MODEL.layout.n_states[:5]))
+
+
+@given(ROWS, st.integers(0, 4), st.sampled_from(KINDS))
+def test_a_row_is_a_cell_given_the_others_times_the_others(row, leaf, kind):
+    evidence = Evidence(np.array([row]))
+    others = log_prob(NETWORKS[kind], evidence.without([leaf])).values[0]
+    cell = conditionals(NETWORKS[kind], evidence, [leaf]).tables[0][0]
+    certain = 1.0 if row[leaf] < 0 else cell[row[leaf]]
+    whole = log_prob(NETWORKS[kind], evidence).values[0]
+    assert whole == pytest.approx(others + math.log(certain), abs=1e-9)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_marginals_of_leaves_agree_with_enumeration(kind):
     rng = np.random.default_rng(2)
@@ -206,6 +223,17 @@ def test_estimates_that_are_not_positive_raise_where_asked():
     network, evidence = spoilt()
     with pytest.raises(NegativeProbabilityError, match=r"of 200 rows, the first being row \d+"):
         log_prob(network, evidence, negative="raise")
+
+
+def test_an_estimate_that_is_not_a_number_is_not_positive():
+    network, evidence = spoilt()
+    broken = Network(
+        network.tree, (network.emit[0] * np.nan, *network.emit[1:]), network.total, network.nodes
+    )
+    rows = Evidence(np.where(evidence.codes < 0, 0, evidence.codes))
+    found = log_prob(broken, rows, base=[np.ones(len(emit)) for emit in network.emit])
+    assert found.values == pytest.approx(np.full(200, math.log(1e-3)))
+    assert found.repairs.n_undefined == 200
 
 
 def test_nothing_is_raised_or_counted_where_all_is_positive():

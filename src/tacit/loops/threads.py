@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from numbers import Integral
+from typing import Any
 
 from tacit.errors import ArgumentError
+
+_LOCK = threading.Lock()
+_RUNNING: list[
+    Any
+] = []  # blocks of `one_blas_thread` that now run: what the first changed, then None
 
 
 def n_threads(n_jobs: int | None) -> int | None:
@@ -67,3 +75,33 @@ def limit_threads(n_jobs: int | None) -> Iterator[int | None]:
             yield limit
         finally:
             numba.set_num_threads(before)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Within the block (or, as a decorator, the function) matrix products run on one thread.
+
+    For work that is many products with one short side: there BLAS loses more by waking its threads than it
+    gains, up to ten times the whole when processors are busy. Blocks may overlap in several threads: what
+    held before the first holds again after the last.
+    """
+    with _LOCK:
+        _RUNNING.append(None if _RUNNING else _blas().limit(limits=1))
+    try:
+        yield
+    finally:
+        with _LOCK:
+            # Blocks may end in any order; what the first changed is kept until none is left.
+            if len(_RUNNING) > 1:
+                _RUNNING.pop()
+            else:
+                _RUNNING.pop().restore_original_limits()
+
+
+@cache
+def _blas() -> Any:
+    """The BLAS libraries; looking for them takes longer than many a query."""
+    import numpy as np  # noqa: F401  (loads one of them)
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, NegativeProbabilityError
+from tacit.loops.threads import one_blas_thread
 from tacit.params.tree import Network
 from tacit.query.evidence import Codes, Evidence, check_evidence, nothing
 from tacit.query.passes import Inside, Outside, downward, log_values, row_blocks, upward
@@ -93,7 +94,7 @@ def log_prob(
     if not 0.0 < floor <= 1.0:
         raise ArgumentError(f"floor={floor}; give a share above 0, at most 1")
     sign, values = log_values(network, evidence, block_rows=block_rows)
-    wrong = np.flatnonzero(sign <= 0)
+    wrong = np.flatnonzero(~(sign > 0))  # a value that overflowed is not positive either
     if network.has_tables or not len(wrong):
         return LogProb(values, Repairs(n_answers=len(values)))
     repairs = Repairs(
@@ -182,6 +183,7 @@ def marginals(
     return _beliefs(network, evidence, leaves, block_rows, own_counts=True)
 
 
+@one_blas_thread()
 def _beliefs(
     network: Network,
     evidence: Evidence,
@@ -262,6 +264,7 @@ def _prior(network: Network, leaf: int) -> Array:
     return distributions(estimates, np.full(n_categories, 1 / n_categories))[0][:, 0]
 
 
+@one_blas_thread()
 def impute(network: Network, evidence: Evidence, *, block_rows: int | None = None) -> Imputed:
     """The rows with each missing cell set to its most probable category given the row.
 

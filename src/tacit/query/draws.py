@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, DataError
+from tacit.loops.threads import one_blas_thread
 from tacit.params.tree import Network
 from tacit.query.answers import leaf_marginals
 from tacit.query.evidence import Codes, Evidence, check_evidence, nothing
@@ -31,6 +32,7 @@ class Drawn:
     repairs: Repairs
 
 
+@one_blas_thread()
 def sample(
     network: Network,
     n: int,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import TooExpensiveError
+from tacit.loops.threads import one_blas_thread
 from tacit.params.tree import Network
 from tacit.query.answers import check_leaves
 from tacit.query.evidence import Evidence, check_evidence, nothing
@@ -31,6 +32,7 @@ class JointBelief:
     repairs: Repairs
 
 
+@one_blas_thread()
 def joint_conditional(
     network: Network,
     evidence: Evidence,

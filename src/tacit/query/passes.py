@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError
+from tacit.loops.threads import one_blas_thread
 from tacit.moments.patterns import Patterns
 from tacit.params.tree import Chain, Dense, Hadamard, Network
 from tacit.query.evidence import Evidence, check_evidence
@@ -208,6 +209,7 @@ def row_blocks(network: Network, n_rows: int, block_rows: int | None = None) -> 
         yield slice(start, min(start + block_rows, n_rows))
 
 
+@one_blas_thread()
 def log_values(
     network: Network, evidence: Evidence, *, block_rows: int | None = None
 ) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, NotAvailableError
+from tacit.loops.threads import one_blas_thread
 from tacit.moments.patterns import Patterns
 from tacit.params.tree import Hadamard, Network
 from tacit.query.answers import Beliefs
@@ -61,6 +62,7 @@ def check_tables(network: Network) -> None:
         node_table(network, node)
 
 
+@one_blas_thread()
 def posterior(
     network: Network,
     evidence: Evidence,
@@ -133,6 +135,7 @@ def _prior_of_states(network: Network, node: int) -> Array:
     return distributions(estimates, np.full(len(estimates), 1 / len(estimates)))[0][:, 0]
 
 
+@one_blas_thread()
 def most_likely(
     network: Network, evidence: Evidence, *, block_rows: int | None = None
 ) -> Completion:
