@@ -236,7 +236,7 @@ def test_a_code_that_is_no_category_is_refused_with_its_column(bad, row):
     codes = random_codes(200)
     codes[row, 3] = bad
     with pytest.raises(DataError, match="column 3 has 4 categories"):
-        PairTables.of(codes, CARDS)
+        CountedMoments.of(codes, CARDS).tables([(0, 3)])
     with pytest.raises(DataError, match="column 3 has 4 categories"):
         PairTables.of(codes, CARDS, np.ones(200))
     codes = random_codes(200)

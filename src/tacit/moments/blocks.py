@@ -33,6 +33,24 @@ MOST_CELLS_PER_THREAD = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
+class CodedRows:
+    """Coded rows as they were given, and room for their bits."""
+
+    codes: NDArray[Any]  # (row, column)  number of the category, -1 = missing; columns contiguous
+    weights: NDArray[np.float64] | None  # (row,)
+    cards: tuple[int, ...]  # (column,)
+
+    @cached_property
+    def words(self) -> NDArray[np.uint64]:
+        """(block, part, bit row, word) Room for the bits, in one piece: one large page, not many small."""
+        n_words = -(-len(self.codes) // 64)
+        at_once = min(n_words, WORDS_AT_ONCE)
+        n_parts = -(-min(n_words, ROWS_PER_BLOCK // 64) // at_once)
+        n_blocks = -(-len(self.codes) // ROWS_PER_BLOCK)
+        return _aligned_words((n_blocks, n_parts, columns_of(self.cards).n_bits, at_once))
+
+
+@dataclass(frozen=True, eq=False)
 class PackedBits:
     """One row of bits for each category of the columns with few: which of the data rows have it."""
 
@@ -42,43 +60,47 @@ class PackedBits:
 
 @dataclass(frozen=True, eq=False)
 class CodedBlock:
-    """A range of rows of coded data; its bits are made when first needed, and kept."""
+    """The rows that one thread counts; their bits are made when first needed, and kept."""
 
-    codes: NDArray[Any]  # (row, column)  number of the category, -1 = missing; columns contiguous
-    weights: NDArray[np.float64] | None  # (row,)
-    cards: tuple[int, ...]  # (column,)
-    rows: range
+    source: CodedRows
+    number: int
+
+    @cached_property
+    def rows(self) -> range:
+        """Which rows of the source these are."""
+        start = self.number * ROWS_PER_BLOCK
+        return range(start, min(start + ROWS_PER_BLOCK, len(self.source.codes)))
 
     @cached_property
     def total(self) -> float:
         """Sum of the weights, or number of rows."""
-        if self.weights is None:
+        if self.source.weights is None:
             return len(self.rows)
-        return float(self.weights[self.rows.start : self.rows.stop].sum())
+        return float(self.source.weights[self.rows.start : self.rows.stop].sum())
 
     @cached_property
     def packed(self) -> PackedBits:
         """The rows as bits; raises `DataError` where a code is not one of its column's categories."""
         from tacit.loops.counting import pack_columns
 
-        columns = columns_of(self.cards)
-        n_words = -(-len(self.rows) // 64)
-        at_once = min(n_words, WORDS_AT_ONCE)
-        words = _aligned_words((-(-n_words // at_once), columns.n_bits, at_once))
-        present, missing = np.zeros((2, len(self.cards)), dtype=np.int64)
+        source, columns = self.source, columns_of(self.source.cards)
+        words = source.words[self.number]
+        words = words[: -(-len(self.rows) // (64 * words.shape[-1]))]
+        present, missing = np.zeros((2, len(source.cards)), dtype=np.int64)
         rows = self.rows.start, self.rows.stop
         layout = columns.cards, columns.first_bits
-        pack_columns(self.codes.T, *rows, *layout, words, present, missing)
-        _refuse_columns(columns.few & (present + missing < len(self.rows)), self.cards)
+        pack_columns(source.codes.T, *rows, *layout, words, present, missing)
+        _refuse_columns(columns.few & (present + missing < len(self.rows)), source.cards)
         return PackedBits(words, columns.few & (missing == 0))
 
     @cached_property
     def checked_codes(self) -> NDArray[Any]:
-        """The (column, row) codes of all rows of the data, those of this block known to be in range."""
-        rows = self.codes[self.rows.start : self.rows.stop]
-        outside = (rows.max(axis=0) >= np.array(self.cards)) | (rows.min(axis=0) < -1)
-        _refuse_columns(outside, self.cards)
-        return self.codes.T
+        """The (column, row) codes of all rows of the source, those of this block known to be in range."""
+        source = self.source
+        codes = source.codes[self.rows.start : self.rows.stop]
+        outside = (codes.max(axis=0) >= columns_of(source.cards).cards) | (codes.min(axis=0) < -1)
+        _refuse_columns(outside, source.cards)
+        return source.codes.T
 
 
 def coded_blocks(codes: Any, cards: tuple[int, ...], weights: Any) -> tuple[CodedBlock, ...]:
@@ -107,9 +129,8 @@ def coded_blocks(codes: Any, cards: tuple[int, ...], weights: Any) -> tuple[Code
             )
         if not (np.isfinite(weights) & (weights >= 0)).all():
             raise DataError("a weight is negative or not finite; weights count rows")
-    starts = range(0, len(codes), ROWS_PER_BLOCK)
-    ranges = [range(start, min(start + ROWS_PER_BLOCK, len(codes))) for start in starts]
-    return tuple(CodedBlock(codes, weights, cards, rows) for rows in ranges)
+    source = CodedRows(codes, weights, cards)
+    return tuple(CodedBlock(source, number) for number in range(-(-len(codes) // ROWS_PER_BLOCK)))
 
 
 def complete_columns(blocks: Sequence[CodedBlock], cards: tuple[int, ...], n_jobs: int) -> Flags:
@@ -130,7 +151,7 @@ def counted(
     lean : (table,)
         Tables that will be completed from smaller ones. Heeded where a table is counted in bits.
     """
-    weighted = any(block.weights is not None for block in blocks)
+    weighted = any(block.source.weights is not None for block in blocks)
     by_bits = plan.by_bits & (not weighted)
     whole = columns_of(plan.cards).cards
     shares = ((used, np.flatnonzero(by_bits & lean)), (whole, np.flatnonzero(by_bits & ~lean)))
@@ -171,7 +192,7 @@ def _count_rows(block: CodedBlock, plan: MomentPlan, which: Integers, out: Count
     lanes = np.zeros((4, len(out)), out.dtype) if len(out) <= MOST_CELLS_IN_LANES else out[None]
     rows = block.rows.start, block.rows.stop
     layout = columns_of(plan.cards).cards, plan.members, plan.heads, plan.offsets
-    count_rows(block.checked_codes, block.weights, *rows, *layout, which, lanes)
+    count_rows(block.checked_codes, block.source.weights, *rows, *layout, which, lanes)
     if len(lanes) > 1:
         out += lanes.sum(axis=0)
 
@@ -187,7 +208,7 @@ def _each(
         yield from pool.map(work, blocks)
 
 
-def _aligned_words(shape: tuple[int, int, int]) -> NDArray[np.uint64]:
+def _aligned_words(shape: tuple[int, ...]) -> NDArray[np.uint64]:
     """Memory that begins at a cache line: loads across two lines cost a third of the speed."""
     size = math.prod(shape)
     raw = np.empty(size + 7, dtype=np.uint64)

@@ -179,7 +179,9 @@ class CountedMoments:
             If codes and cards do not fit; a code beyond its card is found when it is first counted.
         """
         cards = tuple(map(int, cards))
-        return CountedMoments(cards, coded_blocks(codes, cards, weights), n_threads(n_jobs) or 1)
+        blocks = coded_blocks(codes, cards, weights)
+        n_jobs = 1 if n_jobs is None or n_jobs == 1 else n_threads(n_jobs) or 1
+        return CountedMoments(cards, blocks, n_jobs)
 
     def __add__(self, other: CountedMoments) -> CountedMoments:
         _check_same_cards(self.cards, other.cards)
@@ -253,7 +255,7 @@ class CountedMoments:
     def _used(self) -> Integers:
         """(column,) How many categories must be counted: all, or all but one where no cell is missing."""
         cards = columns_of(self.cards).cards
-        if any(block.weights is not None for block in self.blocks):
+        if any(block.source.weights is not None for block in self.blocks):
             return cards
         return cards - complete_columns(self.blocks, self.cards, self.n_jobs)
 
