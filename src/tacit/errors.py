@@ -49,6 +49,10 @@ class FileFormatError(TacitError, ValueError):
     """A file is truncated, foreign, or of a format this version does not know."""
 
 
+class FileWriteError(TacitError, OSError):
+    """A file cannot be written where it was wanted."""
+
+
 class MissingDataError(TacitError, FileNotFoundError):
     """A data set or file is not where it was looked for."""
 

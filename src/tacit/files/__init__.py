@@ -1,0 +1,1 @@
+"""In and out: model files, BIF, text formats."""
