@@ -80,18 +80,27 @@ class Filled:
 
 def is_series(X: Any) -> bool:
     """Whether this is one column of some frame."""
-    return isinstance(nw.from_native(X, pass_through=True, allow_series=True), nw.Series)
+    return _is_arrow_array(X) or isinstance(_narwhal(X), nw.Series)
 
 
-def _frame(X: Any) -> nw.DataFrame[Any] | None:
+def _is_arrow_array(X: Any) -> bool:
+    return type(X).__module__.split(".")[0] == "pyarrow" and hasattr(X, "null_count")
+
+
+def _narwhal(X: Any) -> Any:
+    """A frame or series as narwhals sees it; anything else as it is."""
     if type(X).__module__.split(".")[0] == "pyarrow" and type(X).__name__ == "RecordBatch":
         import pyarrow as pa
 
         X = pa.Table.from_batches([X])
     try:
-        found = nw.from_native(X, pass_through=True)
+        return nw.from_native(X, pass_through=True, allow_series=True)
     except nw.exceptions.DuplicateError as error:
-        raise DataError(f"column names must differ: {error}") from error
+        raise DataError(f"column names must differ. {error}") from error
+
+
+def _frame(X: Any) -> nw.DataFrame[Any] | None:
+    found = _narwhal(X)
     if isinstance(found, nw.LazyFrame):
         return found.collect()
     return found if isinstance(found, nw.DataFrame) else None
@@ -127,6 +136,8 @@ def _is_integral(frame: nw.DataFrame[Any]) -> bool:
 
 def raw_from_series(series: Any, name: str) -> Raw:
     """The column that a series of any frame library holds."""
+    if _is_arrow_array(series):
+        return raw_from_arrow(series, name)
     return _raw_column(nw.from_native(series, series_only=True), name)
 
 
@@ -165,12 +176,13 @@ def frame_like(columns: Mapping[str, Filled], like: Any) -> Any:
     if frame.implementation.is_pyarrow():
         return table
     result: nw.DataFrame[Any] = nw.from_arrow(table, backend=frame.implementation)
-    casts = [
-        nw.col(name).cast(frame.schema[name])
-        for name in result.columns
-        if name in frame.schema and result.schema[name] != frame.schema[name]
-    ]
-    return result.with_columns(casts).to_native()
+    for name, dtype in result.schema.items():
+        if name in frame.schema and dtype != frame.schema[name]:
+            try:
+                result = result.with_columns(nw.col(name).cast(frame.schema[name]))
+            except nw.exceptions.InvalidOperationError:
+                continue  # a category that this frame's type cannot hold keeps its own
+    return result.to_native()
 
 
 def _new_frame(columns: Mapping[str, Filled], backend: Any) -> Any:

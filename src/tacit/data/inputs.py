@@ -104,7 +104,8 @@ def as_source(X: Any) -> Block | Chunks:
 
 def _array_block(X: NDArray[Any]) -> Block:
     if isinstance(X, np.ma.MaskedArray):
-        X = np.ma.filled(X.astype(object), None)
+        mask, X = np.ma.getmaskarray(X), np.ma.getdata(X).astype(object)
+        X[mask] = None
     if X.ndim != 2:
         shape = "a scalar" if X.ndim == 0 else f"{X.ndim}D array of shape {X.shape}"
         if X.ndim < 2:
@@ -227,7 +228,7 @@ def _record_block(X: Sequence[Mapping[Any, Any]]) -> Block:
 
 
 def _chunks(X: Iterable[Any]) -> Chunks:
-    if iter(X) is X:
+    if isinstance(X, Iterator):
         raise DataError(
             f"{type(X).__name__!r} can be run through only once, but the data is read twice: once to learn "
             f"the categories, once to code them. Pass something that can be iterated again, such as a "

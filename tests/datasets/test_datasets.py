@@ -1,0 +1,206 @@
+"""Loaders by name, on the real files where they are and on made-up ones elsewhere."""
+
+import lzma
+import os
+
+import numpy as np
+import pytest
+
+from tacit import datasets
+from tacit.data.reading import read_table
+from tacit.errors import ArgumentError, FileFormatError, MissingDataError
+
+needs_data = pytest.mark.skipif(
+    not os.environ.get("TACIT_DATA"), reason="the variable TACIT_DATA names no folder of data"
+)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("TACIT_DATA", str(tmp_path))
+    return tmp_path
+
+
+def put(folder, path, text):
+    target = folder / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    content = text.encode()
+    target.write_bytes(lzma.compress(content) if path.endswith(".xz") else content)
+
+
+def test_every_public_name_can_be_had():
+    for name in datasets.__all__:
+        assert getattr(datasets, name) is not None
+    assert sorted(dir(datasets)) == sorted(datasets.__all__)
+    with pytest.raises(AttributeError, match=r"tacit\.datasets has no 'load_moon'"):
+        _ = datasets.load_moon
+
+
+def test_without_the_variable_the_error_names_it_and_the_file(monkeypatch):
+    monkeypatch.delenv("TACIT_DATA", raising=False)
+    with pytest.raises(
+        MissingDataError, match=r"TACIT_DATA does not name a folder.*splice/splice\.data"
+    ):
+        datasets.load_splice()
+
+
+@pytest.mark.parametrize(
+    ("load", "file", "form", "source"),
+    [
+        (lambda: datasets.load_density("nltcs"), "debd_nltcs/nltcs.train.data", "16 values 0 or 1", "dcsn"),
+        (datasets.load_splice, "splice/splice.data", "60 letters", "UCI"),
+        (datasets.load_house_votes, "house_votes_84/house-votes-84.data", "16 votes", "UCI"),
+        (datasets.load_coil2000, "coil2000/ticdata2000.txt", "86 integers", "UCI"),
+        (datasets.load_news20_w100, "news20_w100/news20_w100.csv", "100 values", "pmtkdata"),
+        (datasets.load_polya, "polya_omni_aataaa/polya_omni_AATAAA_10300.csv", "sequence", "DeeReCT"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_not_there_is_named_with_its_form_and_source(
+    folder, load, file, form, source
+):
+    with pytest.raises(FileNotFoundError) as caught:
+        load()
+    assert isinstance(caught.value, MissingDataError)
+    for word in (file, form, source, str(folder)):
+        assert word in str(caught.value)
+
+
+def test_unknown_names_are_answered_with_those_there_are():
+    with pytest.raises(ArgumentError, match="no data set 'nltc'; there are accidents, ad"):
+        datasets.load_density("nltc")
+    with pytest.raises(ArgumentError, match="no set 'dragoon'; there are omni, dragon"):
+        datasets.load_polya("dragoon")
+
+
+@pytest.mark.parametrize("suffix", ["", ".xz"])
+def test_density_sets_are_read_plain_or_compressed(folder, suffix):
+    rows = np.random.default_rng(0).integers(0, 2, size=(3, 16))
+    text = "\n".join(",".join(map(str, row)) for row in rows)
+    for part, end in (("train", "\n"), ("valid", ""), ("test", "\r\n")):
+        put(folder, f"debd_nltcs/nltcs.{part}.data{suffix}", text + end)
+    found = datasets.load_density("nltcs")
+    assert found.name == "nltcs"
+    for part in (found.train, found.valid, found.test):
+        assert part.dtype == np.int8
+        assert np.array_equal(part, rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("0,1\n", "not equally long"),
+        (",".join("0" * 15) + ",2\n", "other signs"),
+        ("", "not equally long"),
+    ],
+)
+def test_a_density_file_of_another_form_is_refused(folder, text, match):
+    put(folder, "debd_nltcs/nltcs.train.data", text)
+    with pytest.raises(
+        FileFormatError, match=rf"nltcs\.train\.data: .*{match}.*; expected rows of 16"
+    ):
+        datasets.load_density("nltcs")
+
+
+def test_a_damaged_file_is_named(folder):
+    (folder / "splice").mkdir()
+    (folder / "splice" / "splice.data.xz").write_bytes(b"nothing")
+    with pytest.raises(FileFormatError, match=r"splice\.data\.xz' is damaged"):
+        datasets.load_splice()
+
+
+def test_splice_letters_that_stand_for_several_are_missing(folder):
+    put(folder, "splice/splice.data.xz", f"EI,  A-1,   {'ACGTNR' * 10}\nN, B,{'acgt' * 15}\n")
+    found = datasets.load_splice()
+    assert list(found) == ["class", *(f"p{place}" for place in range(60))]
+    assert found["class"].tolist() == ["EI", "N"]
+    assert [found[f"p{place}"][0] for place in range(6)] == ["A", "C", "G", "T", None, None]
+    assert found["p1"][1] == "C"
+
+
+def test_a_sequence_that_is_too_short_is_named(folder):
+    put(folder, "splice/splice.data", f"EI,A,{'A' * 60}\nEI,B,{'A' * 59}\n")
+    with pytest.raises(FileFormatError, match="sequence 2 does not have 60 letters"):
+        datasets.load_splice()
+
+
+def test_question_marks_among_the_votes_are_missing(folder):
+    put(folder, "house_votes_84/house-votes-84.data", "democrat" + ",y" * 15 + ",?\n")
+    found = datasets.load_house_votes()
+    assert len(found) == 17
+    assert [values[0] for values in found.values()] == ["democrat", *["y"] * 15, None]
+
+
+def test_a_line_with_too_few_fields_is_named(folder):
+    put(folder, "house_votes_84/house-votes-84.data", "democrat" + ",y" * 16 + "\n\ndemocrat,y\n")
+    with pytest.raises(FileFormatError, match="line 2 has 2 fields instead of 17"):
+        datasets.load_house_votes()
+
+
+def test_coil_columns_are_integers_with_names(folder):
+    put(folder, "coil2000/ticdata2000.txt", "\t".join(map(str, range(86))) + "\n")
+    found = datasets.load_coil2000()
+    assert len(found) == 86
+    assert found["MOSTYPE"].tolist() == [0]
+    assert found["CARAVAN"].tolist() == [85]
+
+
+def test_newsgroups_and_words_have_names(folder):
+    header = ",".join(["newsgroup", *(f"w{place}" for place in range(100))])
+    put(folder, "news20_w100/news20_w100.csv", f"{header}\n3{',1' * 100}\n1{',0' * 100}\n")
+    found = datasets.load_news20_w100()
+    assert found["newsgroup"].tolist() == ["sci", "comp"]
+    assert found["w99"].tolist() == [1, 0]
+
+
+def test_polya_sequences_are_columns_of_letters(folder):
+    text = "label,motif,fold,sequence\n1,AATAAA,5," + "A" * 205 + "N\n"
+    put(folder, "polya_dragon/polya_dragon.csv", text)
+    found = datasets.load_polya("dragon")
+    assert [found[name][0] for name in ("label", "motif", "fold", "p0", "p205")] == [
+        *("1", "AATAAA", "5", "A"),
+        None,
+    ]
+
+
+def test_digits_are_a_table_of_shades():
+    table = read_table(datasets.digits_table())
+    assert table.codes.shape == (1797, 65)
+    assert set(table.schema["r3c3"].categories) == {"white", "grey", "black"}
+    assert table.schema["digit"].categories == tuple(range(10))
+
+
+def test_breast_cancer_is_a_table_of_words_and_a_diagnosis():
+    table = read_table(datasets.breast_cancer_table())
+    assert table.codes.shape == (569, 31)
+    for column in table.schema.columns[:-1]:
+        assert column.categories == ("high", "low", "middle")
+    assert table.schema.columns[-1].categories == ("benign", "malignant")
+    # Cut at thirds: each word stands for about a third of the patients.
+    shares = np.bincount(table.codes[:, 0]) / 569
+    assert np.abs(shares - 1 / 3).max() < 0.01
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("load", "n_rows", "n_columns", "n_missing"),
+    [
+        (datasets.load_splice, 3190, 61, 60),
+        (datasets.load_house_votes, 435, 17, 392),
+        (datasets.load_coil2000, 5822, 86, 0),
+        (datasets.load_news20_w100, 16242, 101, 0),
+        (datasets.load_polya, 10300, 207, 0),
+    ],
+)
+def test_real_tables_have_the_size_that_is_documented(load, n_rows, n_columns, n_missing):
+    table = read_table(load())
+    assert table.codes.shape == (n_rows, n_columns)
+    assert np.count_nonzero(table.codes < 0) == n_missing
+
+
+@needs_data
+def test_a_real_density_set_has_the_size_that_is_documented():
+    found = datasets.load_density("nltcs")
+    assert [part.shape for part in (found.train, found.valid, found.test)] == [
+        *((16181, 16), (2157, 16)),
+        (3236, 16),
+    ]
