@@ -12,9 +12,8 @@ from typing import Any
 from tacit.errors import ArgumentError
 
 _LOCK = threading.Lock()
-_RUNNING: list[
-    Any
-] = []  # blocks of `one_blas_thread` that now run: what the first changed, then None
+# The blocks of `one_blas_thread` that now run: what the first of them changed, then None for each more.
+_RUNNING: list[Any] = []
 
 
 def n_threads(n_jobs: int | None) -> int | None:

@@ -179,6 +179,20 @@ def marginals(
 
     Like `conditionals`, but what is known of the cell itself counts: an observed cell has its category with
     certainty, and its likelihoods weigh one that is known through `Evidence.soft`.
+
+    Parameters
+    ----------
+    network : Network
+    evidence : Evidence
+    leaves : sequence of int, optional
+        By default all.
+    block_rows : int, optional
+        See `row_blocks`.
+
+    Returns
+    -------
+    Beliefs
+        Repaired like `conditionals`; observed cells are not counted among the answers.
     """
     return _beliefs(network, evidence, leaves, block_rows, own_counts=True)
 
@@ -278,6 +292,11 @@ def impute(network: Network, evidence: Evidence, *, block_rows: int | None = Non
     evidence : Evidence
     block_rows : int, optional
         See `row_blocks`.
+
+    Returns
+    -------
+    Imputed
+        Codes of the same type as those given, which are left alone.
     """
     check_evidence(network, evidence)
     codes = evidence.codes.copy(order="K")
