@@ -1,0 +1,150 @@
+"""Hidden nodes as products of matrices, one for each branch: pairs and triples whatever the degree.
+
+Chapter 7 of the thesis, after Parikh, Song & Xing (2011). The message of a branch becomes a matrix
+between two bases of the node's states; a basis is what some leaves look like given the state. The thesis
+takes a basis at each branch and goes round the siblings. Here a node has three bases, those of its three
+strongest views, and the product changes from one to the next only where the branch that is multiplied in
+holds the basis itself: weak branches then enter a product, but nothing is divided by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.factor.edges import EdgeBasis, edge_bases
+from tacit.factor.ranks import edge_plan
+from tacit.factor.stars import EdgeViews, Group, PairMoments, strongest_views
+from tacit.factor.triads import Triad, branch_of_leaf
+from tacit.moments.source import Moments
+from tacit.params.tree import Chain
+from tacit.structure.rooted import RootedTree
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """Multiplying in one branch of a node: from the basis of one view to that of the next."""
+
+    node: int
+    child: int
+    source: int  # the view whose basis the matrix starts from
+    target: int  # the view whose basis it leads to
+
+
+def chains(
+    tree: RootedTree,
+    n_states: tuple[int, ...],
+    moments: Moments,
+    pairs: PairMoments,
+    bases: Mapping[int, EdgeBasis],
+    triads: Mapping[int, Triad],
+    *,
+    n_views: int,
+    cut: float,
+) -> dict[int, Chain]:
+    """The chain of each node that has a triad, in the bases of the edges around it.
+
+    Parameters
+    ----------
+    bases
+        The bases of the edges, by lower node; an edge that is not there is sent as it is.
+    triads
+        Three views of each node that is to become a chain.
+    """
+    steps = [step for node, three in triads.items() for step in _steps(tree, node, three)]
+    seen = _seen(tree, n_states, pairs, triads, steps, n_views)
+    found = edge_bases(moments, pairs, seen, cut=cut)
+    lefts = {key: found[key].left for key in found if isinstance(key, tuple)}
+    asked: dict[Group, None] = {}
+    for step in steps:
+        below = _group(bases, step.child)
+        target = triads[step.node].groups[step.target]
+        asked.update(dict.fromkeys(group + below + target for group in seen[step].above))
+    for node, three in triads.items():
+        above = bases[node].above if node in bases else ((),)
+        asked.update(dict.fromkeys(group + three.groups[0] for group in above))
+        for place in range(3):
+            asked.update(dict.fromkeys(seen[node, place].above))
+    tables = dict(zip(asked, moments.tables(list(asked)), strict=True))
+
+    def joined(groups: tuple[Group, ...], rest: Group, *shape: int) -> Array:
+        return np.concatenate([tables[group + rest].reshape(-1, *shape) for group in groups])
+
+    made: dict[int, list[Array]] = {node: [] for node in triads}
+    last: dict[int, int] = {}
+    for step in steps:
+        # What undoes the source basis: found in a basis of its own, then turned into the common one.
+        own, left = found[step], lefts[step.node, step.source]
+        undo = own.right @ np.linalg.pinv(left.T @ own.emit)  # (cell, m)
+        target = triads[step.node].groups[step.target]
+        onto = lefts[step.node, step.target]
+        child = bases[step.child].left if step.child in bases else np.eye(n_states[step.child])
+        table = joined(seen[step].above, _group(bases, step.child) + target, len(child), len(onto))
+        made[step.node].append(
+            np.einsum("zxy,zm,xc,yn->cmn", table, undo, child, onto, optimize=True)
+        )
+        last[step.node] = step.target
+    out = {}
+    for node, three in triads.items():
+        left = lefts[node, 0]
+        above = bases[node].above if node in bases else ((),)
+        table = joined(above, three.groups[0], len(left)) @ left  # (cell, m)
+        start = bases[node].right.T @ table if node in bases else table
+        end = seen[node, last[node]].above
+        stop = found[node, last[node]].right.T @ joined(end, ())
+        out[node] = Chain(start, tuple(made[node]), stop)
+    return out
+
+
+def _group(bases: Mapping[int, EdgeBasis], node: int) -> Group:
+    """The leaves that stand for what lies below a node."""
+    return bases[node].below if node in bases else (node,)
+
+
+def _steps(tree: RootedTree, node: int, three: Triad) -> Iterator[_Step]:
+    """The order in which the branches of a node are multiplied in, and the bases between them."""
+    source = 0
+    for child in tree.children[node]:
+        free = three.free_of(child)
+        target = source if source in free else free[0]
+        yield _Step(node, child, source, target)
+        source = target
+
+
+def _seen(
+    tree: RootedTree,
+    n_states: tuple[int, ...],
+    pairs: PairMoments,
+    triads: Mapping[int, Triad],
+    steps: Sequence[_Step],
+    n_views: int,
+) -> dict[_Step | tuple[int, int], EdgeViews]:
+    """What each view, and each step's source, is seen by: leaves in branches that the step leaves alone."""
+    path_ranks = edge_plan(tree, n_states).path_ranks
+    out: dict[_Step | tuple[int, int], EdgeViews] = {}
+
+    def add(key: _Step | tuple[int, int], node: int, source: int, used: set[int]) -> None:
+        three = triads[node]
+        apart = ~np.isin(branches[node], list(used))
+        otherwise = tuple(
+            group
+            for group, owners in zip(three.groups, three.branches, strict=True)
+            if not owners & used
+        )
+        out[key] = strongest_views(
+            pairs, path_ranks, three.groups[source], apart, otherwise, n_states[node], n_views
+        )
+
+    branches = {node: branch_of_leaf(tree, node) for node in triads}
+    for node, three in triads.items():
+        for place in range(3):
+            add((node, place), node, place, set(three.branches[place]))
+    for step in steps:
+        own = triads[step.node].branches
+        add(step, step.node, step.source, {step.child, *own[step.source], *own[step.target]})
+    return out

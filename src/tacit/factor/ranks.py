@@ -1,0 +1,116 @@
+"""How many dimensions can cross each edge of a tree, by the numbers of states alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError
+from tacit.moments.source import Moments
+from tacit.structure.rooted import RootedTree
+
+Integers = NDArray[np.int64]
+
+
+def checked_states(tree: RootedTree, moments: Moments, n_states: Sequence[int]) -> tuple[int, ...]:
+    """The numbers of states of all nodes, once they fit the tree and the data."""
+    states = tuple(map(int, n_states))
+    if len(states) != tree.n_nodes:
+        raise ArgumentError(
+            f"{len(states)} numbers of states for {tree.n_nodes} nodes; give the categories of each "
+            "leaf, then the states of each hidden node"
+        )
+    if states[: tree.n_leaves] != tuple(moments.cards):
+        raise ArgumentError(
+            f"the leaves have {states[: tree.n_leaves]} states, but the data's columns have "
+            f"{tuple(moments.cards)} categories; these must be the same"
+        )
+    if min(states) < 1:
+        worst = tree.names[states.index(min(states))]
+        raise ArgumentError(f"node {worst!r} has {min(states)} states; give 1 or more")
+    for node in tree.hidden:
+        leaf = int(tree.copy_of[node])
+        if leaf >= 0 and states[leaf] != states[node]:
+            raise ArgumentError(
+                f"{tree.names[node]!r} repeats the observed {tree.names[leaf]!r} and must have its "
+                f"{states[leaf]} states, not {states[node]}"
+            )
+    return states
+
+
+def side_ranks(
+    tree: RootedTree, n_states: Sequence[int], sizes: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """The rank that what lies below, and what lies above, each edge can have as seen across the edge.
+
+    For tables in general position the rank of independent views of one variable is the product of their
+    ranks, or the number of the variable's states if that is less.
+
+    Parameters
+    ----------
+    n_states : (node,)
+    sizes : (leaf,)
+        Number of categories of the leaves that are looked at, 1 for those that are not.
+
+    Returns
+    -------
+    below, above : (node,)
+        At the root, 1.
+    """
+    below = [*sizes, *n_states[tree.n_leaves :]]
+    above = [1] * tree.n_nodes
+    for node in tree.hidden:
+        below[node] = _product((below[child] for child in tree.children[node]), n_states[node])
+    for node in reversed(tree.hidden):
+        for child in tree.children[node]:
+            siblings = (below[other] for other in tree.children[node] if other != child)
+            above[child] = _product(siblings, n_states[node], above[node])
+    below[tree.root] = 1
+    return below, above
+
+
+def _product(factors: Iterable[int], limit: int, start: int = 1) -> int:
+    """The product of some numbers, or the limit as soon as it is reached."""
+    product = start
+    for factor in factors:
+        if product >= limit:
+            break
+        product *= factor
+    return min(product, limit)
+
+
+@dataclass(frozen=True, eq=False)
+class EdgePlan:
+    """What the tree and the numbers of states say about the edges; an edge is named by its lower node."""
+
+    inside: NDArray[np.bool_]  # (edge, leaf)  whether the leaf lies below the edge
+    ranks: Integers  # (edge,)  the largest rank that the two sides of the edge can share
+    path_ranks: Integers  # (leaf, leaf)  the largest rank of the joint table of two leaves
+
+
+@lru_cache(maxsize=32)
+def edge_plan(tree: RootedTree, n_states: tuple[int, ...]) -> EdgePlan:
+    """The plan of a tree; remembered, because a tree is often fitted many times."""
+    inside = np.zeros((tree.n_nodes, tree.n_leaves), dtype=np.bool_)
+    reach = np.zeros((tree.n_nodes, tree.n_leaves), dtype=np.int64)  # narrowest on the way up
+    paths = np.full((tree.n_leaves, tree.n_leaves), min(n_states), dtype=np.int64)
+    leaves = np.arange(tree.n_leaves)
+    inside[leaves, leaves] = True
+    reach[leaves, leaves] = paths[leaves, leaves] = n_states[: tree.n_leaves]
+    alike = len(set(n_states[tree.n_leaves :])) == 1 and min(n_states) == n_states[-1]
+    for node in tree.hidden:
+        for child in tree.children[node]:
+            if not alike:
+                one, two = np.flatnonzero(inside[node]), np.flatnonzero(inside[child])
+                widths = np.minimum.outer(reach[node, one], reach[child, two])
+                paths[np.ix_(one, two)] = np.minimum(widths, n_states[node])
+                paths[np.ix_(two, one)] = paths[np.ix_(one, two)].T
+            inside[node] |= inside[child]
+            reach[node] = np.maximum(reach[node], np.minimum(reach[child], n_states[node]))
+    below, above = side_ranks(tree, n_states, n_states[: tree.n_leaves])
+    ranks = np.minimum(below, above)[:-1]
+    return EdgePlan(inside[:-1], ranks, paths)

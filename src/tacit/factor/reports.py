@@ -1,0 +1,71 @@
+"""What a moment method saw and decided, for people to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tacit.factor.edges import EdgeSpectrum
+from tacit.factor.triads import Triad
+from tacit.params.tree import Network, Tables
+from tacit.structure.rooted import RootedTree
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Report:
+    """Per edge, what was looked at and what was kept.
+
+    A node of high degree may have been split: its parts then have names of their own, as ``h/1``.
+    """
+
+    method: str
+    tree: RootedTree
+    edges: Mapping[
+        int, EdgeSpectrum
+    ]  # by lower node; edges of leaves that are sent as they are, are absent
+    triads: Mapping[int, Triad] = field(
+        default_factory=dict
+    )  # the three views of nodes that used them
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report in plain numbers, strings, lists and dicts, with the names of nodes."""
+        names = self.tree.names
+        edges = {}
+        for node, seen in self.edges.items():
+            edges[names[node]] = {
+                "below": [names[leaf] for leaf in seen.views.below],
+                "above": [[names[leaf] for leaf in group] for group in seen.views.above],
+                "strengths": list(seen.views.strengths),
+                "kept": seen.values[: seen.rank].tolist(),
+                "cut": seen.values[seen.rank :].tolist(),
+                "wanted": seen.views.rank,
+                "threshold": seen.threshold,
+                "condition": seen.condition,
+            }
+        views = {
+            names[node]: [[names[leaf] for leaf in group] for group in three.groups]
+            for node, three in self.triads.items()
+        }
+        return {"method": self.method, "edges": edges, "three_views": views}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Factored:
+    """What a moment method learnt, and its report."""
+
+    network: Network
+    report: Report
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FactoredTables:
+    """Probability tables that a moment method learnt, and its report."""
+
+    tables: Tables
+    report: Report
+
+    @property
+    def network(self) -> Network:
+        """The tables as a network, for the queries."""
+        return self.tables.network

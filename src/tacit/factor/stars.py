@@ -1,0 +1,193 @@
+"""Which leaves stand for what lies below an edge, and which for what lies above it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.factor.ranks import EdgePlan, edge_plan, side_ranks
+from tacit.moments.source import Moments
+from tacit.structure.rooted import RootedTree
+
+Array = NDArray[np.float64]
+Group = tuple[int, ...]  # leaves whose joint category is looked at as one
+
+# Rows added to each category before its share is taken: rare categories would else be blown up.
+PSEUDO_ROWS = 5.0
+
+# Leaves that are tried when a group is made larger, cells that a group may have, and views of an edge
+# that are groups: more of them were not better, and their tables are large.
+MOST_TRIED = 8
+MOST_GROUP_CELLS = 64
+MOST_GROUPED_VIEWS = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairMoments:
+    """All pairs of leaves: their joint probabilities and how strongly each pair shows a given rank."""
+
+    joint: Array  # (cell, cell)
+    scale: (
+        Array  # (cell,)  one over the root of each category's share; ones where nothing is whitened
+    )
+    supports: Array  # (leaf, leaf)  rows behind each pair; infinite where tables are exact
+    offsets: NDArray[np.int64]  # (leaf + 1,)
+    spectra: Array  # (leaf, leaf, value)  singular values of the scaled joint tables
+    whiten: bool
+
+    @property
+    def cards(self) -> NDArray[np.int64]:
+        """(leaf,) Number of categories."""
+        return np.diff(self.offsets)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeViews:
+    """What stands for the two sides of an edge."""
+
+    below: Group
+    above: tuple[Group, ...]  # several views, strongest first
+    strengths: tuple[float, ...]  # (view,)  singular value at the edge's rank
+    rank: int  # the largest rank of the edge
+
+
+def pair_moments(moments: Moments, n_values: int, *, whiten: bool) -> PairMoments:
+    """The pairs of leaves, scaled so that all entries of a table are about equally noisy.
+
+    Parameters
+    ----------
+    n_values
+        How many singular values of each pair will be looked at.
+    whiten
+        Divide by the roots of the shares of the categories. Without it tables are taken as they are, as
+        in chapter 4 of the thesis.
+    """
+    from tacit.loops.stars import pair_spectra
+
+    pairs = moments.pairs()
+    joint = pairs.probabilities
+    exact = np.isinf(moments.n_rows)
+    supports = np.full(pairs.supports.shape, np.inf) if exact else np.asarray(pairs.supports, float)
+    scale = np.ones(len(joint))
+    if whiten:
+        rows = np.repeat(supports.diagonal(), pairs.cards)
+        scale = root_scale(joint.diagonal(), rows)
+    offsets = np.array(pairs.offsets)
+    spectra = pair_spectra(joint, scale, offsets, n_values)
+    return PairMoments(joint, scale, supports, offsets, spectra, whiten)
+
+
+def root_scale(shares: Array, n_rows: Array | float) -> Array:
+    """One over the root of each category's share; 1 for a category that cannot occur."""
+    padded = shares + PSEUDO_ROWS / np.maximum(n_rows, 1)
+    return 1 / np.sqrt(np.where(padded > 0, padded, 1))
+
+
+def edge_views(
+    tree: RootedTree,
+    n_states: tuple[int, ...],
+    pairs: PairMoments,
+    n_views: int,
+    features: int,
+) -> list[EdgeViews]:
+    """The leaves that stand for the two sides of each edge; an edge is named by its lower node.
+
+    One leaf below and `n_views` leaves above, those with the largest singular value at the edge's rank.
+    An edge whose rank no pair of leaves can show gets groups of up to `features` leaves on each side;
+    their strengths are unknown until their tables are counted, and given as 1. The edge of a leaf is then
+    left without views: the leaf is sent as it is.
+    """
+    from tacit.loops.stars import best_views
+
+    plan = edge_plan(tree, n_states)
+    found = best_views(pairs.spectra, plan.path_ranks, plan.inside, plan.ranks, n_views)
+    stars, views, strengths = (each.tolist() for each in found)
+    n_found = ((found[1] >= 0) & (found[2] > 0)).sum(axis=1).tolist()
+    out = []
+    for edge, (rank, n) in enumerate(zip(plan.ranks.tolist(), n_found, strict=True)):
+        if n or edge < tree.n_leaves:
+            above = tuple((leaf,) for leaf in views[edge][:n])
+            out.append(EdgeViews((stars[edge],), above, tuple(strengths[edge][:n]), rank))
+        elif len(tree.below[edge]) == tree.n_leaves:  # above an only child there is nothing
+            out.append(EdgeViews((stars[edge],), ((),), (1.0,), 1))
+        else:
+            out.append(_grouped(tree, n_states, pairs, plan, edge, n_views, features))
+    return out
+
+
+def strongest_views(
+    pairs: PairMoments,
+    path_ranks: NDArray[np.int64],
+    below: Group,
+    allowed: NDArray[np.bool_],
+    otherwise: tuple[Group, ...],
+    rank: int,
+    n_views: int,
+) -> EdgeViews:
+    """The leaves among those allowed that show the rank of a group most strongly.
+
+    Single leaves against a single leaf, where some pair can show the rank; else the groups given `otherwise`.
+    """
+    if len(below) == 1:
+        able = allowed & (path_ranks[below[0]] >= rank)
+        strengths = np.where(able, pairs.spectra[below[0], :, rank - 1], 0.0)
+        order = np.argsort(-strengths, kind="stable")[:n_views]
+        order = order[strengths[order] > 0]
+        if len(order):
+            above = tuple((leaf,) for leaf in order.tolist())
+            return EdgeViews(below, above, tuple(strengths[order].tolist()), rank)
+    return EdgeViews(below, otherwise, (1.0,) * len(otherwise), rank)
+
+
+def _grouped(
+    tree: RootedTree,
+    n_states: tuple[int, ...],
+    pairs: PairMoments,
+    plan: EdgePlan,
+    edge: int,
+    n_views: int,
+    features: int,
+) -> EdgeViews:
+    """Groups of leaves for an edge whose rank no single pair of leaves can show."""
+    inside, outside = np.flatnonzero(plan.inside[edge]), np.flatnonzero(~plan.inside[edge])
+    dependence = pairs.spectra[np.ix_(inside, outside)][:, :, 1:].max(axis=2, initial=0.0)
+    ranked_inside = inside[np.argsort(-dependence.max(axis=1), kind="stable")].tolist()
+    ranked_outside = outside[np.argsort(-dependence.max(axis=0), kind="stable")].tolist()
+    rank = int(plan.ranks[edge])
+
+    def rank_of(group: Group, side: int) -> int:
+        sizes = [1] * tree.n_leaves
+        for leaf in group:
+            sizes[leaf] = n_states[leaf]
+        return side_ranks(tree, n_states, sizes)[side][edge]
+
+    def grown(first: int, others: Sequence[int], side: int) -> Group:
+        group: Group = (first,)
+        reached = rank_of(group, side)
+        while reached < rank and len(group) < features:
+            room = MOST_GROUP_CELLS // int(np.prod([n_states[leaf] for leaf in group]))
+            tried = [leaf for leaf in others if leaf not in group and n_states[leaf] <= room]
+            if not tried:
+                break
+            found = [rank_of((*group, leaf), side) for leaf in tried[:MOST_TRIED]]
+            best = int(np.argmax(found))
+            group, reached = (*group, tried[best]), found[best]
+        return group
+
+    below: Group = ()
+    for leaf in ranked_inside[:MOST_TRIED]:
+        group = grown(leaf, ranked_inside, 0)
+        if not below or rank_of(group, 0) > rank_of(below, 0):
+            below = group
+        if rank_of(below, 0) >= rank:
+            break
+    above: dict[Group, None] = {}
+    for leaf in ranked_outside[: min(n_views, MOST_GROUPED_VIEWS)]:
+        above[tuple(sorted(grown(leaf, ranked_outside, 1)))] = None
+    ranks = {group: rank_of(group, 1) for group in above}
+    kept = tuple(group for group in above if ranks[group] == max(ranks.values()))
+    rank = min(rank_of(below, 0), max(ranks.values()), rank)
+    return EdgeViews(below, kept, (1.0,) * len(kept), rank)

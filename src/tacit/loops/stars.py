@@ -1,0 +1,160 @@
+"""Which leaves stand for a subtree: singular values of all pairs of leaves, and the best per edge."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+OVERSAMPLING = 2  # directions kept beyond those asked for, so that the last one asked for is right
+MAX_SWEEPS = 12
+COSINE_SQUARED = 1e-10  # rows are orthogonal enough: their lengths are then right to 1e-10
+
+
+@njit(cache=True, nogil=True)
+def leading_values(block, n_wanted):
+    """The largest singular values of a small matrix, in descending order; the matrix is overwritten.
+
+    A few steps of orthogonalisation by the largest remaining row, then one-sided Jacobi rotations of
+    the coefficients. Exact when the smaller side has at most ``n_wanted + 2`` entries, else a close
+    lower bound, which is enough to rank pairs and much cheaper for long lists of categories.
+    """
+    n_rows, n_columns = block.shape
+    n_kept = min(n_rows, n_columns, n_wanted + OVERSAMPLING)
+    reduced = np.zeros((n_kept, n_rows))
+    values = np.zeros(max(n_kept, n_wanted))
+    for step in range(n_kept):
+        pivot, longest = 0, 0.0
+        for row in range(n_rows):
+            length = 0.0
+            for column in range(n_columns):
+                length += block[row, column] ** 2
+            if length > longest:
+                pivot, longest = row, length
+        if longest == 0.0:
+            break
+        direction = block[pivot] / np.sqrt(longest)
+        for row in range(n_rows):
+            part = 0.0
+            for column in range(n_columns):
+                part += direction[column] * block[row, column]
+            reduced[step, row] = part
+            for column in range(n_columns):
+                block[row, column] -= part * direction[column]
+    for _ in range(MAX_SWEEPS):
+        turned = False
+        for first in range(n_kept):
+            for second in range(first + 1, n_kept):
+                alpha, beta, gamma = 0.0, 0.0, 0.0
+                for row in range(n_rows):
+                    alpha += reduced[first, row] ** 2
+                    beta += reduced[second, row] ** 2
+                    gamma += reduced[first, row] * reduced[second, row]
+                if gamma * gamma <= COSINE_SQUARED * alpha * beta:
+                    continue
+                turned = True
+                zeta = (beta - alpha) / (2.0 * gamma)
+                sign = 1.0 if zeta >= 0.0 else -1.0
+                tangent = sign / (abs(zeta) + np.sqrt(1.0 + zeta * zeta))
+                cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
+                sine = cosine * tangent
+                for row in range(n_rows):
+                    one, two = reduced[first, row], reduced[second, row]
+                    reduced[first, row] = cosine * one - sine * two
+                    reduced[second, row] = sine * one + cosine * two
+        if not turned:
+            break
+    for step in range(n_kept):
+        total = 0.0
+        for row in range(n_rows):
+            total += reduced[step, row] ** 2
+        values[step] = np.sqrt(total)
+    return np.sort(values)[::-1][:n_wanted]
+
+
+@njit(cache=True, nogil=True)
+def pair_spectra(joint, scale, offsets, n_values):
+    """The leading singular values of the scaled joint table of every two leaves.
+
+    Parameters
+    ----------
+    joint : (cell, cell)
+        Joint probabilities; the cells of leaf `i` are ``offsets[i] : offsets[i + 1]``.
+    scale : (cell,)
+        What rows and columns are multiplied with.
+    offsets : (leaf + 1,)
+    n_values : how many singular values to keep
+
+    Returns
+    -------
+    (leaf, leaf, n_values)
+    """
+    n_leaves = len(offsets) - 1
+    spectra = np.zeros((n_leaves, n_leaves, n_values))
+    for i in range(n_leaves):
+        for j in range(i + 1, n_leaves):
+            rows, columns = offsets[i + 1] - offsets[i], offsets[j + 1] - offsets[j]
+            block = np.empty((rows, columns))
+            for x in range(rows):
+                for y in range(columns):
+                    at, to = offsets[i] + x, offsets[j] + y
+                    block[x, y] = scale[at] * joint[at, to] * scale[to]
+            values = leading_values(block, n_values)
+            spectra[i, j] = values
+            spectra[j, i] = values
+    return spectra
+
+
+@njit(cache=True, nogil=True)
+def best_views(spectra, path_ranks, inside, ranks, n_views):
+    """Per edge, the leaf below it and the leaves above it that show the edge's rank most strongly.
+
+    Parameters
+    ----------
+    spectra : (leaf, leaf, value)
+    path_ranks : (leaf, leaf)
+        The largest rank that the pair's table can have; pairs below the edge's rank are not chosen.
+    inside : (edge, leaf)
+    ranks : (edge,)
+    n_views : number of leaves above
+
+    Returns
+    -------
+    stars : (edge,)  the leaf below
+    views : (edge, n_views)  the leaves above, strongest first, -1 where there are no more
+    strengths : (edge, n_views)  the singular value at the edge's rank of each; zero where no pair will do
+    """
+    n_edges, n_leaves = inside.shape
+    stars = np.full(n_edges, -1, np.int64)
+    views = np.full((n_edges, n_views), -1, np.int64)
+    strengths = np.zeros((n_edges, n_views))
+    found = np.empty(n_views, np.int64)
+    values = np.empty(n_views)
+    for edge in range(n_edges):
+        best = -1.0
+        rank = ranks[edge]
+        for a in range(n_leaves):
+            if not inside[edge, a]:
+                continue
+            found[:] = -1
+            values[:] = 0.0
+            for b in range(n_leaves):
+                if inside[edge, b]:
+                    continue
+                value = spectra[a, b, rank - 1] if path_ranks[a, b] >= rank else 0.0
+                place = n_views
+                while place > 0 and (found[place - 1] < 0 or values[place - 1] < value):
+                    place -= 1
+                if place == n_views:
+                    continue
+                for later in range(n_views - 1, place, -1):
+                    found[later], values[later] = found[later - 1], values[later - 1]
+                found[place], values[place] = b, value
+            score = 0.0
+            for view in range(n_views):
+                score += values[view] ** 2
+            if score > best:
+                best = score
+                stars[edge] = a
+                views[edge] = found
+                strengths[edge] = values
+    return stars, views, strengths
