@@ -59,8 +59,9 @@ def test_three_dimensions_and_none_are_refused():
         read_table(np.array(3))
 
 
-@pytest.mark.parametrize("data", [sparse.csr_array(np.eye(3)), sparse.coo_matrix(np.eye(3))])
-def test_sparse_data_is_refused(data):
+@pytest.mark.parametrize("kind", ["csr", "coo", "dok", "lil", "dia"])
+def test_sparse_data_is_refused(kind):
+    data = sparse.eye_array(3, format=kind)
     with pytest.raises(TypeError, match="Sparse data is not supported") as caught:
         read_table(data)
     assert isinstance(caught.value, ArgumentTypeError)

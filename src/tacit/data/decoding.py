@@ -137,6 +137,19 @@ def _written(columns: Mapping[str, Filled], like: Any) -> Any:
     return frame_like(columns, "pyarrow")
 
 
+def kind_of_table(X: Any) -> str:
+    """The name by which `decode` makes a table of the same kind as X."""
+    if isinstance(X, np.ndarray):
+        return "numpy"
+    if isinstance(X, Mapping | list | tuple):
+        return "dict"
+    found = frame_columns(X) if not isinstance(X, str | Path) else None
+    if found is None:
+        return "numpy" if hasattr(X, "__array__") else "pyarrow"
+    module = type(X).__module__.partition(".")[0]
+    return module if module in _LIBRARIES else "pyarrow"
+
+
 def _is_chunk(first: Any) -> bool:
     """Whether the first element of a list is a whole table rather than a row."""
     if isinstance(first, np.ndarray):

@@ -76,13 +76,13 @@ def as_source(X: Any) -> Block | Chunks:
         from tacit.data.paths import path_columns
 
         return _column_block(*path_columns(Path(X)))
-    if isinstance(X, Mapping):
-        return _mapping_block(X)
-    if hasattr(X, "tocsr") and hasattr(X, "nnz"):
+    if hasattr(X, "tocsr") and hasattr(X, "nnz"):  # before mappings: one kind is a dict as well
         raise ArgumentTypeError(
             "Sparse data is not supported, because every cell is a category; "
             "pass X.toarray() where it fits into memory"
         )
+    if isinstance(X, Mapping):
+        return _mapping_block(X)
     if isinstance(X, list | tuple):
         return _sequence_source(X)
     from tacit.data.frames import frame_columns, is_series
