@@ -1,15 +1,15 @@
 """BIF, the interchange format of Bayesian networks: the doors.
 
 Written files can be read by other programs. BIF itself knows only words made of letters, digits and
-underscores for names and categories; where ours are different, a word like them is written, and the exact ones
-as JSON in the properties ``tacit_name`` and ``tacit_categories``, which others pass over. Hidden variables
-have ``property latent = yes``.
+underscores for names and categories; where ours are different, a word like them is written, and the exact ones as JSON
+in the properties ``tacit_name`` and ``tacit_categories``, which others pass over. Hidden variables have
+``property latent = yes``.
 """
 
 from tacit.files.bif_network import BifNetwork, BifTable, BifVariable
 from tacit.files.bif_reading import parse_bif, read_bif
-from tacit.files.bif_trees import BifTree, bif_from_tables, tree_from_bif
-from tacit.files.bif_writing import bif_text, write_bif
+from tacit.files.bif_trees import BifTree, bif_from_tables, tree_from_bif, write_bif
+from tacit.files.bif_writing import bif_text, write_bif_network
 
 __all__ = [
     "BifNetwork",
@@ -22,4 +22,5 @@ __all__ = [
     "read_bif",
     "tree_from_bif",
     "write_bif",
+    "write_bif_network",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import TopologyError
 from tacit.files.bif_network import BifNetwork, BifTable, BifVariable
+from tacit.files.bif_writing import write_bif_network
 from tacit.params.tree import Tables
 from tacit.structure.rooting import walk
 from tacit.structure.topology import Topology
@@ -24,6 +26,16 @@ class BifTree(NamedTuple):
     names: tuple[str, ...]  # observed variables, in the order of the file
     categories: dict[str, tuple[Any, ...]]  # of the observed variables
     tables: Tables  # on topology.rooted(names)
+
+
+def write_bif(
+    path: str | os.PathLike[str],
+    tables: Tables,
+    categories: Sequence[Sequence[Any]],
+    name: str = "tacit",
+) -> None:
+    """Write a tree's tables to a BIF file, whole or not at all; see `bif_from_tables`."""
+    write_bif_network(path, bif_from_tables(tables, categories, name))
 
 
 def bif_from_tables(

@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"[0-9]+")
 _ESCAPED = re.compile(r"[^A-Za-z0-9_ .,\[\]\"\\+-]")
 
 
-def write_bif(path: str | os.PathLike[str], network: BifNetwork) -> None:
+def write_bif_network(path: str | os.PathLike[str], network: BifNetwork) -> None:
     """Write a network to a BIF file, whole or not at all; `read_bif` gives the same network back."""
     write_text(path, bif_text(network))
 
