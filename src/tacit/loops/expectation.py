@@ -98,8 +98,23 @@ def _share(slopes, ids, begins, offsets, k, count, each, slope, rest):
 
 @njit(cache=True, nogil=True)
 def expected_counts(
-    tables, starts, n_states, widths, n_leaves, children, child_starts, n_patterns, ids, id_starts,
-    weights, weight_starts, rescale, messages, slopes, offsets, counts,
+    tables,
+    starts,
+    n_states,
+    widths,
+    n_leaves,
+    children,
+    child_starts,
+    n_patterns,
+    ids,
+    id_starts,
+    weights,
+    weight_starts,
+    rescale,
+    messages,
+    slopes,
+    offsets,
+    counts,
 ):
     """Log-likelihood of weighted patterns; expected counts of every table entry are added to `counts`.
 
@@ -184,7 +199,14 @@ def expected_counts(
                     for g in range(width):
                         from_above[b * width + g] *= scales[at + b]
             _send_down(
-                table, product, slope, k, width, count, rest, from_above,
+                table,
+                product,
+                slope,
+                k,
+                width,
+                count,
+                rest,
+                from_above,
                 counts[starts[node] : starts[node + 1]],
             )
             _share(slopes, ids, begins[:d], places[:d], k, count, each, slope, rest)

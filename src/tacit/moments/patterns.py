@@ -85,7 +85,12 @@ class Patterns:
         out = np.zeros(int(self.pattern_starts[-1]))
         out[self.pattern_starts[-2] :] = self.weights
         spread_weights(
-            self.n_patterns, self.flat_ids, self.id_starts, self.tree.parent, out, self.pattern_starts
+            self.n_patterns,
+            self.flat_ids,
+            self.id_starts,
+            self.tree.parent,
+            out,
+            self.pattern_starts,
         )
         return out
 

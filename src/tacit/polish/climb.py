@@ -1,7 +1,7 @@
 """Climbing to a fixed point: plain steps, and Anderson's acceleration of them.
 
-A *step* takes parameters and returns the objective there together with the improved parameters. EM is such a
-step, whatever the model; nothing here knows which.
+A *step* takes parameters and returns the objective there, the improved parameters, and the mass (expected
+counts) behind each of them. EM is such a step, whatever the model; nothing here knows which.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tacit.errors import ConvergenceWarning
 
 Array = NDArray[np.float64]
-Step = Callable[[Array], tuple[float, Array]]
+Step = Callable[[Array], tuple[float, Array, Array]]
 
 
 class StoppingRule(Protocol):
@@ -75,7 +75,7 @@ def climb(
     """Plain steps until the rule says stop."""
     values, trace = start, []
     for count in range(1, max_iter + 1):
-        objective, values = step(values)
+        objective, values, _ = step(values)
         trace.append(objective)
         if progress is not None:
             progress(count, objective)
@@ -91,7 +91,7 @@ def climb_accelerated(
     stop: StoppingRule,
     *,
     normalise: Callable[[Array], Array],
-    memory: int = 5,
+    memory: int = 10,
     max_iter: int = 1000,
     progress: Callable[[int, float], None] | None = None,
 ) -> Climb:
@@ -109,30 +109,26 @@ def climb_accelerated(
         Number of earlier steps that the extrapolation looks at.
     """
     values = start
-    objective, image = step(values)
+    objective, image, mass = step(values)
     trace = [objective]
-    xs = np.empty((memory + 1, len(start)))
-    images = np.empty_like(xs)
-    kept = 0
+    points: list[Array] = []
+    images: list[Array] = []
     count = 1
     while count < max_iter:
-        place = count % (memory + 1)
-        xs[place] = _log(values)
-        images[place] = _log(image)
-        kept = min(kept + 1, memory + 1)
+        points = [*points[-memory:], _log(values)]
+        images = [*images[-memory:], _log(image)]
         trial = image
-        if kept > 1:
-            trial = normalise(np.exp(_extrapolate(xs, images, place, kept)))
-        found, trial_image = step(trial)
+        if len(points) > 1:
+            trial = normalise(np.exp(_extrapolate(np.array(points), np.array(images), mass)))
+        found, trial_image, trial_mass = step(trial)
         count += 1
-        if kept > 1 and found < objective:
+        if len(points) > 1 and not found >= objective:
             # The extrapolation went downhill: take the plain step, and forget how we got here.
-            kept = 0
-            trial = image
-            found, trial_image = step(trial)
+            points, images, trial = [], [], image
+            found, trial_image, trial_mass = step(trial)
             count += 1
         before, objective = objective, found
-        values, image = trial, trial_image
+        values, image, mass = trial, trial_image, trial_mass
         trace.append(objective)
         if progress is not None:
             progress(count, objective)
@@ -146,17 +142,20 @@ def _log(values: Array) -> Array:
     return np.log(np.maximum(values, 1e-300))
 
 
-def _extrapolate(xs: Array, images: Array, place: int, kept: int) -> Array:
-    """The combination of earlier images whose residual is least (type II, mixing one)."""
-    order = [(place - back) % len(xs) for back in range(kept)]
-    residuals = images[order] - xs[order]
-    differences = residuals[0] - residuals[1:]
-    gram = differences @ differences.T
-    gram[np.diag_indices_from(gram)] *= 1 + 1e-8
-    gram[np.diag_indices_from(gram)] += 1e-300
-    share = np.linalg.solve(gram, differences @ residuals[0])
-    last = images[place]
-    return last - share @ (last - images[order[1:]])
+def _extrapolate(points: Array, images: Array, mass: Array) -> Array:
+    """Where the residuals of earlier steps say that the fixed point is (Anderson's type I).
+
+    Coordinates are weighted by their mass, the metric in which EM steps are gradient steps. Type I took
+    fewer steps than type II on weak models, and weights fewer than none.
+    """
+    residuals = images - points
+    moves = (points[-1] - points[:-1]) * mass
+    changes = residuals[-1] - residuals[:-1]
+    try:
+        share = np.linalg.solve(moves @ changes.T, moves @ residuals[-1])
+    except np.linalg.LinAlgError:
+        return images[-1]
+    return images[-1] - share @ (images[-1] - images[:-1])
 
 
 def _warn_unfinished(max_iter: int) -> None:

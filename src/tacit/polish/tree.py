@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.moments.patterns import Patterns
 from tacit.params.tree import Layout
+from tacit.polish.climb import Step
 
 Array = NDArray[np.float64]
 
@@ -74,7 +75,14 @@ class Expectation:
             weights, weight_starts = block.weights, np.zeros(tree.n_nodes + 1, dtype=np.int64)
         offsets = np.zeros(tree.n_nodes + 1, dtype=np.int64)
         np.cumsum(block.n_patterns * layout.widths, out=offsets[1:])
-        before = (layout.starts, layout.columns, layout.widths, tree.n_leaves, children, child_starts)
+        before = (
+            layout.starts,
+            layout.columns,
+            layout.widths,
+            tree.n_leaves,
+            children,
+            child_starts,
+        )
         after = (block.n_patterns, block.flat_ids, block.id_starts, weights, weight_starts, rescale)
         return before, after, offsets
 
@@ -105,8 +113,10 @@ class Prior:
         return float(self.pseudo @ np.log(np.maximum(values, 1e-300)))
 
 
-def dirichlet_prior(layout: Layout, marginals: Sequence[Array], strength: float) -> Prior:
-    """`strength` pseudo-counts per table row: of a leaf spread as its marginal, of hidden nodes evenly.
+def dirichlet_prior(
+    layout: Layout, marginals: Sequence[Array], leaf: float, hidden: float
+) -> Prior:
+    """Pseudo-counts of every table row: `leaf` spread as the leaf's marginal, `hidden` spread evenly.
 
     A leaf that a hidden node copies keeps its identity table: its only pseudo-counts are on the diagonal.
     """
@@ -117,21 +127,21 @@ def dirichlet_prior(layout: Layout, marginals: Sequence[Array], strength: float)
         if node in copies:
             part[:] = np.eye(columns)
         elif node < layout.tree.n_leaves:
-            part[:] = strength * marginals[node]
+            part[:] = leaf * marginals[node]
         else:
-            part[:] = strength / columns
+            part[:] = hidden / columns
     return Prior(pseudo)
 
 
 def em_step(
     expect: Callable[[Array], tuple[float, Array]], layout: Layout, prior: Prior
-) -> Callable[[Array], tuple[float, Array]]:
-    """One step of MAP-EM: the penalised log-likelihood of the parameters, and better ones."""
+) -> Step:
+    """One step of MAP-EM: the penalised log-likelihood of the parameters, better ones, their mass."""
 
-    def step(values: Array) -> tuple[float, Array]:
+    def step(values: Array) -> tuple[float, Array, Array]:
         log_likelihood, counts = expect(values)
-        better = normalise_rows(layout, counts + prior.pseudo)
-        return log_likelihood + prior.log_density(values), better
+        counts += prior.pseudo
+        return log_likelihood + prior.log_density(values), normalise_rows(layout, counts), counts
 
     return step
 

@@ -1,0 +1,1 @@
+"""The scikit-learn doors: thin classes that join the stages."""

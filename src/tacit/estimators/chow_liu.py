@@ -1,0 +1,90 @@
+"""The best tree without hidden variables."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from tacit.errors import ArgumentError
+from tacit.estimators.keeping import keep
+from tacit.estimators.recipes import Learnt
+from tacit.estimators.tree_queries import TreeQueries
+
+
+class ChowLiuTree(TreeQueries):
+    """The tree of observed variables with the largest likelihood (Chow and Liu 1968).
+
+    Structure and tables follow from the pair counts alone; all queries of `LatentTree` work.
+
+    Parameters
+    ----------
+    pseudo_counts : float
+        Added to every table row, spread as the column's marginal.
+    unknown : {"error", "missing"}
+        What a category is at query time that was never seen.
+    n_bins : int
+        Bins into which a column of many floats is cut.
+    n_jobs : int or None
+        Threads.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> model = tacit.ChowLiuTree().fit([["a", "x"], ["a", "x"], ["b", "y"], ["b", "x"]])
+    >>> model.topology_.hidden
+    ()
+    """
+
+    def __init__(
+        self,
+        pseudo_counts: float = 1.0,
+        *,
+        unknown: str = "error",
+        n_bins: int = 5,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.pseudo_counts = pseudo_counts
+        self.unknown = unknown
+        self.n_bins = n_bins
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+        """Learn structure and tables from the pair counts; see `LatentTree.fit` for what X may be."""
+        from tacit.data.reading import read_table
+        from tacit.loops.threads import limit_threads, n_threads
+        from tacit.moments.source import CountedMoments
+        from tacit.params.tree import Tables
+        from tacit.structure.spanning import chow_liu_edges, chow_liu_topology
+
+        if not self.pseudo_counts >= 0:
+            raise ArgumentError(f"pseudo_counts={self.pseudo_counts}; give a number not below 0")
+        table = read_table(X, n_bins=self.n_bins, sample_weight=sample_weight)
+        cards, names = table.schema.cards, table.schema.names
+        with limit_threads(self.n_jobs):
+            jobs = n_threads(self.n_jobs) or 1
+            pairs = CountedMoments.of(table.codes, cards, table.weights, jobs).pairs()
+            topology = chow_liu_topology(chow_liu_edges(pairs.counts, cards), names)
+        tree = topology.rooted(names)
+        leaf_of = [node if node < tree.n_leaves else int(tree.copy_of[node]) for node in range(tree.n_nodes)]
+        marginals = []
+        for leaf, card in enumerate(cards):
+            seen = pairs.marginal(leaf) * pairs.support(leaf, leaf)
+            marginals.append((seen + 0.5) / (seen.sum() + 0.5 * card))
+        tables = []
+        for node in range(tree.n_nodes):
+            leaf = leaf_of[node]
+            if node == tree.root:
+                tables.append(marginals[leaf][None])
+                continue
+            above = leaf_of[tree.parent[node]]
+            if above == leaf:
+                tables.append(np.eye(cards[leaf]))
+                continue
+            counts = pairs.joint(above, leaf) * pairs.support(above, leaf)
+            smoothed = counts + max(self.pseudo_counts, 1e-12) * marginals[leaf]
+            tables.append(smoothed / smoothed.sum(axis=1, keepdims=True))
+        fitted = Tables.of(tree, tables)
+        learnt = Learnt(fitted.network, fitted, {"learn": "chow-liu"})
+        keep(self, X, table, pairs.counts, topology, tree, learnt)
+        return self

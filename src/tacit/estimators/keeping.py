@@ -1,0 +1,59 @@
+"""What every fitted tree estimator keeps."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from tacit.data.table import Schema, Table
+    from tacit.estimators.recipes import Learnt
+    from tacit.estimators.tree_queries import TreeQueries
+    from tacit.structure.rooted import RootedTree
+    from tacit.structure.topology import Topology
+
+
+def keep(
+    model: TreeQueries,
+    X: Any,
+    table: Table,
+    counts: NDArray[Any],
+    topology: Topology,
+    tree: RootedTree,
+    learnt: Learnt,
+) -> None:
+    """Give a model its fitted attributes."""
+    from tacit.data.decoding import kind_of_table
+
+    kind = kind_of_table(X)
+    model.schema_ = table.schema
+    model.topology_, model.tree_ = topology, tree
+    model.network_, model.tables_ = learnt.network, learnt.tables
+    model.n_features_in_ = len(table.schema)
+    if kind != "numpy":
+        model.feature_names_in_ = np.array(table.schema.names, dtype=object)
+    elif hasattr(model, "feature_names_in_"):
+        del model.feature_names_in_
+    model.diagnostics_ = {
+        "n_rows": table.n_rows,
+        "kind_of_table": kind,
+        "fingerprint": fingerprint(table.schema, counts),
+        **learnt.diagnostics,
+    }
+
+
+def fingerprint(schema: Schema, counts: NDArray[Any]) -> str:
+    """A text of 16 hexadecimal digits that depends on the columns and on their pair counts.
+
+    The order of the rows does not matter, nor how they were cut into chunks. Meant to tell data apart by
+    accident, not to withstand somebody who wants two tables to look the same.
+    """
+    digest = hashlib.blake2b(json.dumps(schema.to_json(), sort_keys=True).encode(), digest_size=8)
+    # One product with fixed numbers instead of all counts: they may be many.
+    folded = counts @ np.arange(1, len(counts) + 1, dtype=counts.dtype)
+    digest.update(folded.tobytes())
+    return digest.hexdigest()

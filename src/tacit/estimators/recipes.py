@@ -1,0 +1,251 @@
+"""The ways of learning a tree's parameters, each by name: the stages joined."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.table import Table
+from tacit.errors import ArgumentError
+from tacit.moments.patterns import pattern_blocks
+from tacit.moments.source import CountedMoments
+from tacit.params.tree import Layout, Network, Tables, layout
+from tacit.polish.climb import (
+    AbsoluteGain,
+    Climb,
+    RelativeGain,
+    StoppingRule,
+    climb,
+    climb_accelerated,
+)
+from tacit.polish.online import Schedule, climb_stepwise
+from tacit.polish.tree import (
+    Expectation,
+    Prior,
+    dirichlet_prior,
+    em_step,
+    normalise_rows,
+    random_start,
+)
+from tacit.structure.rooted import RootedTree
+
+Array = NDArray[np.float64]
+
+# Pseudo-counts per table row that measured best, for leaves and for hidden nodes.
+LEAF_PSEUDO_COUNTS, HIDDEN_PSEUDO_COUNTS = 10.0, 5.0
+# The accelerated polish stops when a step gains less than so many nats per free parameter.
+GAIN_PER_PARAMETER = 0.01
+# The moment start looks for at most so many states at a node: third moments grow with their cube.
+START_STATES = 12
+BATCHES_PER_PASS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """What the user chose about learning; see `LatentTree`."""
+
+    n_views: int = 5
+    representation: str = "auto"
+    window: int | None = 2
+    features: int = 3
+    n_restarts: int = 5
+    tol: float | None = 1e-4
+    max_iter: int = 1000
+    pseudo_counts: float | str = "auto"
+    compress: bool = True
+    n_jobs: int = 1
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Data, a tree over it and settings: all that a way of learning needs."""
+
+    table: Table
+    tree: RootedTree
+    n_states: tuple[int, ...]  # (node,)
+    moments: CountedMoments
+    settings: Settings
+    report: Callable[[float, str], None]
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where each table stands in a flat array."""
+        return layout(self.tree, self.n_states)
+
+    @cached_property
+    def expectation(self) -> Expectation:
+        """The E-step over the data's patterns."""
+        blocks = pattern_blocks(
+            self.table.codes,
+            self.tree,
+            self.table.schema.cards,
+            self.table.weights,
+            merge=self.settings.compress,
+        )
+        return Expectation(self.layout, tuple(blocks), self.settings.n_jobs)
+
+    def prior(self, default_leaf: float, default_hidden: float) -> Prior:
+        """The pseudo-counts that the user chose, or the defaults."""
+        chosen = self.settings.pseudo_counts
+        leaf, hidden = (
+            (default_leaf, default_hidden) if isinstance(chosen, str) else (chosen, chosen)
+        )
+        cards = self.table.schema.cards
+        counts = self.moments.pairs().counts.diagonal().astype(np.float64)
+        # Half a count more for each category, so that one never seen keeps a chance.
+        ends = np.cumsum(cards)
+        marginals = [
+            (part + 0.5) / (part.sum() + 0.5 * len(part)) for part in np.split(counts, ends[:-1])
+        ]
+        return dirichlet_prior(self.layout, marginals, leaf, hidden)
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What a way of learning found."""
+
+    network: Network
+    tables: Tables | None
+    diagnostics: dict[str, Any]
+
+
+def learn_auto(job: Job) -> Learnt:
+    """Moment start, probability tables, accelerated MAP-EM over distinct subtree patterns."""
+    from tacit.factor.start import moment_start
+
+    lay = job.layout
+    start = moment_start(
+        lay,
+        job.moments.pairs(),
+        job.table.codes,
+        job.table.weights,
+        most_states=START_STATES,
+        rng=np.random.default_rng(job.settings.seed),
+    )
+    prior = job.prior(LEAF_PSEUDO_COUNTS, HIDDEN_PSEUDO_COUNTS)
+    found = climb_accelerated(
+        em_step(job.expectation, lay, prior),
+        start,
+        AbsoluteGain(GAIN_PER_PARAMETER * lay.n_parameters),
+        normalise=lambda values: normalise_rows(lay, values),
+        max_iter=job.settings.max_iter,
+        progress=_told(job, "polishing"),
+    )
+    return _learnt(job, found, {})
+
+
+def learn_em(job: Job) -> Learnt:
+    """Plain EM from several random starts; the best is kept."""
+    lay, settings = job.layout, job.settings
+    if settings.n_restarts < 1:
+        raise ArgumentError(f"n_restarts={settings.n_restarts}; give at least 1")
+    step = em_step(job.expectation, lay, job.prior(0.0, 0.0))
+    seeds = np.random.SeedSequence(settings.seed).spawn(settings.n_restarts)
+    runs = []
+    for number, seed in enumerate(seeds):
+        start = random_start(lay, np.random.default_rng(seed))
+        told = _told(job, f"EM {number + 1} of {settings.n_restarts}")
+        runs.append(climb(step, start, _rule(job), max_iter=settings.max_iter, progress=told))
+    best = max(runs, key=lambda run: run.objective)
+    table = [
+        {"objective": run.objective, "n_steps": run.n_steps, "converged": run.converged}
+        for run in runs
+    ]
+    return _learnt(job, best, {"restarts": table, "n_steps": sum(run.n_steps for run in runs)})
+
+
+def learn_online_em(job: Job) -> Learnt:
+    """Stepwise EM over small batches of rows, in a random order fixed by the seed."""
+    lay, settings, table = job.layout, job.settings, job.table
+    rng = np.random.default_rng(settings.seed)
+    size = max(1, math.ceil(table.n_rows / BATCHES_PER_PASS))
+    order = rng.permutation(table.n_rows)
+    batches = []
+    for first in range(0, table.n_rows, size):
+        part = table.take(np.sort(order[first : first + size]))
+        blocks = pattern_blocks(part.codes, job.tree, table.schema.cards, part.weights)
+        batches.append(Expectation(lay, tuple(blocks), settings.n_jobs))
+    prior = job.prior(LEAF_PSEUDO_COUNTS, HIDDEN_PSEUDO_COUNTS)
+    schedule = Schedule(n_passes=min(settings.max_iter, Schedule().n_passes))
+    start = random_start(lay, rng)
+    found = climb_stepwise(batches, lay, prior, start, schedule, _told(job, "stepwise EM"))
+    return _learnt(job, found, {})
+
+
+def learn_spectral(job: Job) -> Learnt:
+    """Observable operators by singular vectors and linear systems (thesis chapters 4 and 7)."""
+    from tacit.factor.spectral import spectral
+
+    job.report(0.1, "counting and factorising")
+    found = spectral(
+        job.tree,
+        job.moments,
+        job.n_states,
+        representation=job.settings.representation,
+        n_views=job.settings.n_views,
+        features=job.settings.features,
+    )
+    return Learnt(found.network, None, found.report.as_dict())
+
+
+def learn_hierarchical(job: Job) -> Learnt:
+    """Hierarchical tensor decomposition with the linker on a window of leaves (Song et al. 2013)."""
+    from tacit.factor.hierarchical import hierarchical
+
+    job.report(0.1, "counting and factorising")
+    found = hierarchical(job.tree, job.moments, job.n_states, window=job.settings.window)
+    return Learnt(found.network, None, found.report.as_dict())
+
+
+def learn_mossel_roch(job: Job) -> Learnt:
+    """Explicit tables by eigenvectors of leaf triples (Mossel and Roch 2006)."""
+    from tacit.factor.mossel_roch import mossel_roch
+
+    job.report(0.1, "counting and factorising")
+    found = mossel_roch(job.tree, job.moments, job.n_states, random_state=job.settings.seed)
+    return Learnt(found.tables.network, found.tables, found.report.as_dict())
+
+
+WAYS: dict[str, Callable[[Job], Learnt]] = {
+    "auto": learn_auto,
+    "spectral": learn_spectral,
+    "hierarchical": learn_hierarchical,
+    "mossel-roch": learn_mossel_roch,
+    "em": learn_em,
+    "online-em": learn_online_em,
+}
+
+
+def _rule(job: Job) -> StoppingRule:
+    if job.settings.tol is None:
+        return AbsoluteGain(GAIN_PER_PARAMETER * job.layout.n_parameters)
+    return RelativeGain(job.settings.tol)
+
+
+def _told(job: Job, text: str) -> Callable[[int, float], None]:
+    """Progress of a climb: nobody knows its length, so the bar nears its end ever more slowly."""
+
+    def tell(count: int, objective: float) -> None:
+        job.report(1 - 1 / (1 + count / 10), f"{text}, step {count}, {objective:.1f}")
+
+    return tell
+
+
+def _learnt(job: Job, found: Climb, more: dict[str, Any]) -> Learnt:
+    tables = Tables(job.layout, found.values)
+    diagnostics: dict[str, Any] = {
+        "n_parameters": job.layout.n_parameters,
+        "objective": found.objective,
+        "n_steps": found.n_steps,
+        "converged": found.converged,
+        "trace": list(found.trace),
+        **more,
+    }
+    return Learnt(tables.network, tables, diagnostics)

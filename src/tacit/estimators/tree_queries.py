@@ -1,0 +1,323 @@
+"""What every tree estimator can be asked, once it is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, DensityMixin, TransformerMixin
+
+from tacit.errors import ArgumentError, NotAvailableError
+
+if TYPE_CHECKING:
+    from tacit.data.table import Schema
+    from tacit.params.tree import Network, Tables
+    from tacit.query.evidence import Evidence
+    from tacit.query.repairs import Repairs
+    from tacit.structure.rooted import RootedTree
+    from tacit.structure.topology import Topology
+
+Array = NDArray[np.float64]
+
+
+class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):  # type: ignore[misc]
+    """Queries of a fitted tree; missing cells of the rows are summed out everywhere.
+
+    Rows may lack columns and have them in any order; a missing cell is None, NaN, null or -1 in an array of
+    integers. ``soft={"column": likelihoods}`` gives, for cells that are missing in the rows, one likelihood per row
+    and category.
+    """
+
+    schema_: Schema
+    topology_: Topology
+    tree_: RootedTree
+    network_: Network
+    tables_: Tables | None
+    diagnostics_: dict[str, Any]
+    negative: str = "floor"
+    unknown: str = "error"
+    n_jobs: int | None = None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is something to ask."""
+        return hasattr(self, "network_")
+
+    @property
+    def categories_(self) -> dict[str, tuple[Any, ...]]:
+        """The categories of each column, in the order of all answers."""
+        self._check_fitted()
+        return {column.name: column.categories for column in self.schema_.columns}
+
+    @property
+    def n_states_(self) -> dict[str, int]:
+        """The number of states of each hidden node; of operators, the rank towards its parent."""
+        self._check_fitted()
+        tree = self.tree_
+        if self.tables_ is not None:
+            return {tree.names[node]: self.tables_.layout.n_states[node] for node in tree.hidden}
+        ranks = self.network_.ranks
+        return {tree.names[node]: ranks[node] for node in tree.hidden}
+
+    def score_samples(self, X: Any, *, soft: Mapping[str, Any] | None = None) -> Array:
+        """Natural logarithm of the probability of what was observed of each row.
+
+        A row of which nothing was observed has 0. Estimates that are not positive (possible after
+        ``learn="spectral"`` and ``"hierarchical"`` only) are treated as the estimator's `negative` says,
+        and counted in ``diagnostics_["repairs"]``.
+        """
+        from tacit.query.answers import log_prob
+
+        evidence = self._evidence(X, soft)
+        with self._threads():
+            found = log_prob(
+                self.network_,
+                evidence,
+                negative=self.negative,  # type: ignore[arg-type]
+            )
+        self._record(found.repairs)
+        return found.values
+
+    def log_prob(self, X: Any, *, soft: Mapping[str, Any] | None = None) -> Array:
+        """The same as `score_samples`."""
+        return self.score_samples(X, soft=soft)
+
+    def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
+        """Mean natural-log likelihood per row."""
+        return float(np.average(self.score_samples(X), weights=sample_weight))
+
+    def predict_proba(
+        self,
+        X: Any,
+        target: str | Sequence[str],
+        *,
+        joint: bool = False,
+        soft: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """P(target | whatever else is present in each row); the target's own cells are not used.
+
+        Parameters
+        ----------
+        X : table
+        target : str or sequence of str
+            A column, or several; none of their cells is used.
+        joint : bool
+            Several targets together: the table of all of their combinations.
+        soft : mapping, optional
+            Likelihoods of missing cells.
+
+        Returns
+        -------
+        (row, category) array, for one target, in the order of ``categories_[target]``; a dict of these for
+        several; with `joint` one array with an axis per target.
+        """
+        from tacit.query.answers import conditionals
+        from tacit.query.joint import joint_conditional
+
+        names = [target] if isinstance(target, str) else list(target)
+        evidence = self._evidence(X, soft)
+        leaves = [self.schema_.index(name) for name in names]
+        evidence = evidence.without(leaves)
+        with self._threads():
+            if joint:
+                together = joint_conditional(self.network_, evidence, leaves)
+                self._record(together.repairs)
+                return together.table
+            found = conditionals(self.network_, evidence, leaves)
+        self._record(found.repairs)
+        if isinstance(target, str):
+            return found.tables[0]
+        return dict(zip(names, found.tables, strict=True))
+
+    def marginals(self, X: Any, *, soft: Mapping[str, Any] | None = None) -> dict[str, Array]:
+        """P(cell | whole row) of every column, in one upward and one downward pass.
+
+        An observed cell has its category with certainty.
+        """
+        from tacit.query.answers import marginals
+
+        evidence = self._evidence(X, soft)
+        with self._threads():
+            found = marginals(self.network_, evidence)
+        self._record(found.repairs)
+        return dict(zip(self.schema_.names, found.tables, strict=True))
+
+    def query(
+        self, target: str | Sequence[str], given: Mapping[str, Any] | None = None
+    ) -> dict[Any, float]:
+        """P(target | given) as a dict from category (or tuple of categories) to probability.
+
+        Parameters
+        ----------
+        target : str or sequence of str
+        given : mapping of column to category, set of categories, or array of likelihoods
+
+        Examples
+        --------
+        >>> import tacit
+        >>> model = tacit.ChowLiuTree().fit({"a": [0, 0, 1, 1], "b": ["x", "x", "y", "x"]})
+        >>> model.query("b", given={"a": 0})["x"] > 0.8
+        True
+        """
+        from itertools import product
+
+        from tacit.query.joint import joint_conditional
+
+        names = [target] if isinstance(target, str) else list(target)
+        evidence = self._given(given)
+        leaves = [self.schema_.index(name) for name in names]
+        with self._threads():
+            found = joint_conditional(self.network_, evidence.without(leaves), leaves)
+        self._record(found.repairs)
+        values = found.table[0].ravel().tolist()
+        if isinstance(target, str):
+            return dict(zip(self.categories_[target], values, strict=True))
+        every = product(*(self.categories_[name] for name in names))
+        return dict(zip(every, values, strict=True))
+
+    def impute(self, X: Any) -> Any:
+        """The rows with each missing cell set to its most probable category; the caller's kind of table."""
+        from tacit.data.decoding import complete
+        from tacit.query.answers import impute
+
+        evidence = self._evidence(X, None)
+        with self._threads():
+            found = impute(self.network_, evidence)
+        self._record(found.repairs)
+        return complete(X, found.codes, self.schema_)
+
+    def most_likely(self, X: Any) -> Any:
+        """The rows with missing cells filled by the most likely joint completion, hidden states included."""
+        from tacit.data.decoding import complete
+        from tacit.query.states import most_likely
+
+        evidence = self._evidence(X, None)
+        with self._threads():
+            found = most_likely(self.network_, evidence)
+        return complete(X, found.codes, self.schema_)
+
+    def posterior(self, X: Any, *, soft: Mapping[str, Any] | None = None) -> dict[str, Array]:
+        """P(hidden state | what was observed of the row), by name of the hidden node."""
+        from tacit.query.states import posterior
+
+        evidence = self._evidence(X, soft)
+        with self._threads():
+            found = posterior(self.network_, evidence)
+        names = self.tree_.names
+        return {names[n]: table for n, table in zip(found.nodes, found.tables, strict=True)}
+
+    def transform(self, X: Any) -> Array:
+        """Posteriors of all hidden nodes side by side, see `get_feature_names_out`."""
+        return np.hstack(list(self.posterior(X).values()))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns of `transform`: hidden node and state."""
+        self._check_fitted()
+        names = [f"{name}={h}" for name, k in self.n_states_.items() for h in range(k)]
+        return np.array(names, dtype=object)
+
+    def sample(
+        self,
+        n: int = 1,
+        *,
+        given: Mapping[str, Any] | None = None,
+        random_state: Any = None,
+        like: Any = None,
+    ) -> Any:
+        """Rows drawn from the model, or from its conditional given evidence.
+
+        Parameters
+        ----------
+        n : int
+        given : mapping of column to category, set of categories, or array of likelihoods, optional
+        random_state : int, Generator or None
+        like : table or name of a library, optional
+            The kind of table to return, by default that of the training data.
+        """
+        from tacit.data.decoding import decode
+        from tacit.query.draws import sample
+
+        evidence = self._given(given)
+        rng = np.random.default_rng(random_state)
+        with self._threads():
+            found = sample(self.network_, n, rng, evidence)
+        self._record(found.repairs)
+        return decode(found.codes, self.schema_, like=self._kind if like is None else like)
+
+    def save(self, path: Any) -> None:
+        """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
+        from tacit.estimators.saved import save
+
+        save(self, path)
+
+    def to_bif(self, path: Any) -> None:
+        """Write the probability tables as a Bayesian network in BIF, hidden nodes flagged."""
+        from tacit.files.bif import write_bif
+
+        self._check_fitted()
+        if self.tables_ is None:
+            raise NotAvailableError(
+                "BIF holds probability tables, and this model was learnt as operators; fit with "
+                'learn="auto", "em", "online-em" or "mossel-roch"'
+            )
+        write_bif(path, self.tables_, [column.categories for column in self.schema_.columns])
+
+    # -- within -----------------------------------------------------------------------------------
+
+    @property
+    def _kind(self) -> str:
+        return str(self.diagnostics_.get("kind_of_table", "dict"))
+
+    def _check_fitted(self) -> bool:
+        if not hasattr(self, "network_"):
+            from sklearn.utils.validation import check_is_fitted
+
+            check_is_fitted(self)
+        return True
+
+    def _threads(self) -> Any:
+        from tacit.loops.threads import limit_threads
+
+        return limit_threads(self.n_jobs)
+
+    def _evidence(self, X: Any, soft: Mapping[str, Any] | None) -> Evidence:
+        from tacit.data.reading import encode
+        from tacit.query.evidence import Evidence
+
+        self._check_fitted()
+        if self.negative not in {"floor", "nan", "raise"}:
+            raise ArgumentError(
+                f'negative={self.negative!r} is not known; choose "floor", "nan" or "raise"'
+            )
+        table = encode(X, self.schema_, unknown=self.unknown, partial=True)
+        likelihoods = {
+            self.schema_.index(name): np.asarray(value, dtype=np.float64)
+            for name, value in (soft or {}).items()
+        }
+        codes = table.codes
+        if likelihoods:
+            codes = codes.copy(order="K")
+            codes[:, list(likelihoods)] = -1
+        return Evidence(codes, likelihoods)
+
+    def _given(self, known: Mapping[str, Any] | None) -> Evidence:
+        from tacit.data.coding import category_code
+        from tacit.query.evidence import given
+
+        self._check_fitted()
+        coded: dict[int, Any] = {}
+        for name, value in (known or {}).items():
+            leaf = self.schema_.index(name)
+            column = self.schema_.columns[leaf]
+            if isinstance(value, set | frozenset):
+                coded[leaf] = {category_code(column, each) for each in value}
+            elif isinstance(value, list | np.ndarray):
+                coded[leaf] = value
+            else:
+                coded[leaf] = category_code(column, value)
+        return given(self.schema_.cards, coded)
+
+    def _record(self, repairs: Repairs) -> None:
+        """Put what the last query had to repair into the diagnostics."""
+        self.diagnostics_["repairs"] = repairs.as_dict()
