@@ -137,6 +137,14 @@ def test_profiles_are_conditional_probabilities_of_leaves_given_states(seed):
         assert found == pytest.approx(joint[node] / total, abs=1e-12)
 
 
+def test_states_of_a_copy_are_categories_and_stay_in_place():
+    tree = Topology.from_edges([("a", "b"), ("b", "c"), ("b", "d")], observed="abcd").rooted("abcd")
+    same, reverse, even = np.eye(2), np.eye(2)[::-1], np.full((1, 2), 0.5)
+    straight = Tables.of(tree, [same, same, same, same, even])
+    crossed = Tables.of(tree, [reverse, same, reverse, reverse, even])
+    assert np.array_equal(align_states(crossed, straight).values, crossed.values)
+
+
 def test_states_that_never_occur_do_no_harm():
     tables = random_model(0)
     values = tables.values.copy()

@@ -298,6 +298,11 @@ def test_the_root_is_where_the_farthest_leaf_is_nearest(topology):
     assert topology.contracted().centre in nx.center(graph)
 
 
+@pytest.mark.parametrize("text", ["((a,b,c)h,(d,e)g);", "((d,e)g,(a,b,c)h);"])
+def test_of_two_centres_the_one_nearer_to_all_nodes_is_the_root(text):
+    assert Topology.from_newick(text).contracted().centre == "h"
+
+
 def test_degenerate_trees_are_rooted_at_a_copy():
     one = Topology.from_newick("a;").rooted(["a"])
     assert (one.names, one.parent.tolist(), one.copy_of.tolist()) == (

@@ -122,7 +122,7 @@ def test_a_larger_diagonal_makes_stronger_dependences():
         np.mean([random_tables(tree, 3, 3, seed, diagonal=d).table(0).trace() for seed in range(9)])
         for d in (0.0, 1.0, 5.0)
     ]
-    assert shares == sorted(shares)
+    assert shares[0] < shares[1] < shares[2]
 
 
 @pytest.mark.parametrize("seed", range(3))
