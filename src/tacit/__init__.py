@@ -30,7 +30,7 @@ _HOMES = {
     "Topology": "tacit.structure.topology",
     "datasets": "tacit.datasets",
     "evaluate": "tacit.evaluate",
-    "load": "tacit.files.models",
+    "load": "tacit.estimators.saved",
     "plot": "tacit.plot",
     "toy": "tacit.toy",
 }
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from tacit.errors import TacitError
     from tacit.estimators.chow_liu import ChowLiuTree
     from tacit.estimators.latent_tree import LatentClass, LatentTree
-    from tacit.files.models import load
+    from tacit.estimators.saved import load
     from tacit.structure.topology import Topology
 else:
     # Hidden from type checkers, which would otherwise believe that any name exists.
