@@ -1,9 +1,9 @@
 """BIF, the interchange format of Bayesian networks: the doors.
 
 Written files can be read by other programs. BIF itself knows only words made of letters, digits and
-underscores for names and categories; where ours are different, a word like them is written, and the exact ones as JSON
-in the properties ``tacit_name`` and ``tacit_categories``, which others pass over. Hidden variables have
-``property latent = yes``.
+underscores for names and categories; where ours are different, a word like them is written, and the exact
+ones are noted in the properties ``tacit_name`` and ``tacit_categories``, which others pass over or pass on.
+Hidden variables have ``property latent = yes``.
 """
 
 from tacit.files.bif_network import BifNetwork, BifTable, BifVariable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -53,10 +54,10 @@ class BifNetwork:
 
     def __post_init__(self) -> None:
         """Check that everything fits together, once and for all."""
-        _check_once([variable.name for variable in self.variables], "variables are")
-        _check_once([table.variable for table in self.tables], "variables have a table")
+        check_once([variable.name for variable in self.variables], "variables are")
+        check_once([table.variable for table in self.tables], "variables have a table")
         for variable in self.variables:
-            _check_once(list(variable.categories), f"categories of {variable.name!r} are")
+            check_once(list(variable.categories), f"categories of {variable.name!r} are")
             if not variable.categories:
                 raise FileFormatError(f"the variable {variable.name!r} has no categories")
             if variable.name not in self.table_of:
@@ -75,7 +76,7 @@ class BifNetwork:
         return {table.variable: table for table in self.tables}
 
     def _checked(self, table: BifTable) -> BifTable:
-        _check_once(
+        check_once(
             [table.variable, *table.parents], f"variables in the table of {table.variable!r} are"
         )
         for name in (table.variable, *table.parents):
@@ -105,7 +106,8 @@ def _distributions(table: BifTable) -> NDArray[np.float64]:
     return np.where(abs(sums - 1) > _EXACT, values / sums, values)
 
 
-def _check_once(values: list[Any], what: str) -> None:
+def check_once(values: Sequence[Any], what: str) -> None:
+    """Raise a `FileFormatError` where a value occurs twice."""
     # 1, 1.0 and True are equal in Python, but not the same category
     twice = [key[1] for key, count in Counter((type(v), v) for v in values).items() if count > 1]
     if twice:

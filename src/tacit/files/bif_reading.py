@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from dataclasses import dataclass
@@ -14,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import FileFormatError, MissingDataError
-from tacit.files.bif_network import BifNetwork, BifTable, BifVariable
+from tacit.files.bif_network import BifNetwork, BifTable, BifVariable, check_once
+from tacit.files.bif_notes import noted_value
 
 _SPACE = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
@@ -79,6 +79,7 @@ def parse_bif(text: str) -> BifNetwork:
             tables.append(_probability_block(reader))
     if not variables:
         raise FileFormatError("not BIF: there is no variable in it")
+    check_once([variable.word for variable in variables], "variables are")
     known = {variable.word: variable for variable in variables}
     return BifNetwork(
         name=name,
@@ -216,19 +217,21 @@ def _variable_block(reader: _Reader) -> _Variable:
             raise reader.error(
                 f"{word!r} has {' '.join(size)} categories, but {len(states)} follow"
             )
+    check_once(states, f"categories of {word!r} are")
     return _Variable(word, tuple(states), _described(word, states, properties))
 
 
 def _described(word: str, states: list[str], properties: list[str]) -> BifVariable:
     """The variable with what its properties say of it."""
-    name, categories, latent = word, tuple(states), False
+    name, latent = word, False
+    categories: tuple[Any, ...] = tuple(states)
     others = []
     for text in properties:
         key, _, value = (part.strip() for part in text.partition("="))
         if key == "tacit_name":
-            name = _noted(value, str, word)
+            name = str(noted_value(value))
         elif key == "tacit_categories":
-            categories = tuple(_noted(value, list, word))
+            categories = tuple(noted_value(note) for note in value.split(","))
             if len(categories) != len(states):
                 raise FileFormatError(f"tacit_categories of {word!r} are not {len(states)}")
         elif key == "latent":
@@ -238,22 +241,12 @@ def _described(word: str, states: list[str], properties: list[str]) -> BifVariab
     return BifVariable(name, categories, latent, tuple(others))
 
 
-def _noted(text: str, kind: type, word: str) -> Any:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FileFormatError(f"a property of {word!r} is not JSON: {error}") from error
-    parts = value if isinstance(value, list) else [value]
-    if not isinstance(value, kind) or not all(isinstance(p, str | int | float) for p in parts):
-        raise FileFormatError(f"a property of {word!r} is {value!r}, which is no {kind.__name__}")
-    return value
-
-
 def _probability_block(reader: _Reader) -> _Table:
     reader.needs("(")
     variable = reader.word("the name of a variable")
     reader.takes("|")
     parents = tuple(reader.words("the name of a variable", ")"))
+    check_once([variable, *parents], f"variables in the table of {variable!r} are")
     reader.needs("{")
     whole = default = None
     rows: dict[tuple[str, ...], list[float]] = {}

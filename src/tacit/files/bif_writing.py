@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,6 +10,7 @@ from typing import Any
 
 from tacit.files.atomic import write_text
 from tacit.files.bif_network import BifNetwork, BifTable, BifVariable
+from tacit.files.bif_notes import value_note
 
 # Words with a meaning of their own in BIF.
 _KEYWORDS = frozenset(
@@ -18,8 +18,6 @@ _KEYWORDS = frozenset(
 )
 _OTHER = re.compile(r"[^A-Za-z0-9_]")
 _NUMBER = re.compile(r"[0-9]+")
-# What stays as it is in a property; the rest is escaped, since readers cut properties at all sorts of signs.
-_ESCAPED = re.compile(r"[^A-Za-z0-9_ .,\[\]\"\\+-]")
 
 
 def write_bif_network(path: str | os.PathLike[str], network: BifNetwork) -> None:
@@ -65,9 +63,9 @@ def _variable_lines(variable: BifVariable, word: str, states: Sequence[str]) -> 
     yield f"variable {word} {{"
     yield f"  type discrete [ {len(states)} ] {{ {', '.join(states)} }};"
     if word != variable.name:
-        yield f"  property tacit_name = {_safe_json(variable.name)};"
+        yield f"  property tacit_name = {value_note(variable.name)};"
     if tuple(states) != variable.categories:
-        yield f"  property tacit_categories = {_safe_json(list(variable.categories))};"
+        yield f"  property tacit_categories = {', '.join(map(value_note, variable.categories))};"
     if variable.latent:
         yield "  property latent = yes;"
     for text in variable.properties:
@@ -115,9 +113,3 @@ def _word(text: str, *, numbers: bool) -> str:
     if word[0].isdigit() and not (numbers and _NUMBER.fullmatch(word)):
         return "_" + word
     return word
-
-
-def _safe_json(value: Any) -> str:
-    """JSON in which only harmless signs stand for themselves."""
-    text = json.dumps(value, allow_nan=False)
-    return _ESCAPED.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text)

@@ -50,6 +50,10 @@ def topology_from_json(plain: Any) -> Topology:
 
 def _topology(plain: Any) -> Topology:
     nodes = _texts(plain["nodes"])
+    if len(plain["lengths"]) != len(plain["edges"]):
+        raise ValueError(f"{len(plain['edges'])} edges with {len(plain['lengths'])} lengths")
+    if len(set(plain["observed"])) != len(plain["observed"]):
+        raise ValueError("a node is observed twice")
     return Topology(
         nodes=nodes,
         edges=tuple((nodes[_place(a)], nodes[_place(b)]) for a, b in plain["edges"]),
