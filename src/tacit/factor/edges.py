@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeVar
 
@@ -66,10 +66,11 @@ class EdgeBasis:
 class _Stack:
     """Edges of equal shape: their tables, and what scales rows and columns."""
 
-    joint: Array  # (edge, a, b)
+    joint: Array  # (edge, a, b)  the views above stand side by side
     rows: Array  # (edge, a)
     columns: Array  # (edge, b)
     levels: Array  # (edge,)  size of the noise
+    widths: NDArray[np.int64]  # (view,)  cells of each view above
 
 
 def edge_bases(
@@ -98,15 +99,18 @@ def edge_bases(
             single[shape].append(edge)
         else:
             grouped.append(edge)
+    bases_of = _whitened_bases if pairs.whiten else _plain_bases
     out: dict[Key, EdgeBasis] = {}
     for members in single.values():
         stack = _from_pairs(pairs, [edges[edge] for edge in members])
-        out.update(zip(members, _bases(stack, [edges[edge] for edge in members], cut), strict=True))
+        out.update(
+            zip(members, bases_of(stack, [edges[edge] for edge in members], cut), strict=True)
+        )
     asked = [(*edges[edge].below, *group) for edge in grouped for group in edges[edge].above]
     tables = iter(moments.tables(asked) if asked else [])
     for edge in grouped:
         stack, views = _from_tables(edges[edge], tables, moments, whiten=pairs.whiten)
-        (out[edge],) = _bases(stack, [views], cut)
+        (out[edge],) = bases_of(stack, [views], cut)
     return out
 
 
@@ -126,6 +130,7 @@ def _from_pairs(pairs: PairMoments, edges: Sequence[EdgeViews]) -> _Stack:
         rows=pairs.scale[rows],
         columns=pairs.scale[columns] * np.repeat(weights, widths, axis=1),
         levels=_noise(share, rows.shape[1], widths, whiten=pairs.whiten),
+        widths=widths,
     )
 
 
@@ -142,7 +147,10 @@ def _from_tables(
         column_scales = [root_scale(block.sum(axis=0), moments.n_rows) for block in blocks]
     strengths = []
     for block, scale in zip(blocks, column_scales, strict=True):
-        values = np.linalg.svd(row_scales.T * block * scale, compute_uv=False)
+        rest = block - np.outer(block.sum(axis=1), block.sum(axis=0)) if whiten else block
+        values = np.linalg.svd(row_scales.T * rest * scale, compute_uv=False)
+        if whiten:
+            values = np.append(1.0, values)
         strengths.append(float(values[views.rank - 1]) if len(values) >= views.rank else 0.0)
     weights = _weights(np.array([strengths]), whiten=whiten)
     widths = np.array([block.shape[1] for block in blocks])
@@ -151,8 +159,9 @@ def _from_tables(
         rows=row_scales,
         columns=np.concatenate(column_scales)[None] * np.repeat(weights, widths, axis=1),
         levels=_noise(weights**2 / max(moments.n_rows, 1), n_cells, widths, whiten=whiten),
+        widths=widths,
     )
-    return stack, EdgeViews(views.below, views.above, tuple(strengths), views.rank)
+    return stack, replace(views, strengths=tuple(strengths))
 
 
 def _weights(strengths: Array, *, whiten: bool) -> Array:
@@ -180,20 +189,69 @@ def _noise(share: Array, n_rows: int, widths: NDArray[np.int64], *, whiten: bool
     return np.asarray(np.sqrt(by_row) + np.sqrt(by_column))
 
 
-def _bases(stack: _Stack, edges: Sequence[EdgeViews], cut: float) -> list[EdgeBasis]:
-    """The bases of edges of equal shape."""
+def _plain_bases(stack: _Stack, edges: Sequence[EdgeViews], cut: float) -> list[EdgeBasis]:
+    """The bases of edges of equal shape: singular vectors of the tables as they are."""
     left, values, right = stacked_svd(
         stack.joint * stack.rows[:, :, None] * stack.columns[:, None, :]
     )
-    thresholds = np.maximum(cut * stack.levels, ROUNDING * values[:, 0])
-    ranks = np.minimum((values > thresholds[:, None]).sum(axis=1), [views.rank for views in edges])
-    inverse = right.swapaxes(1, 2) / np.maximum(values, np.finfo(float).tiny)[:, None, :]
-    back = inverse * stack.columns[:, :, None]
-    emits = left / stack.rows[:, :, None]
+    thresholds = _thresholds(stack, edges, cut, values[:, 0])
+    back = _undone(right, values, thresholds) * stack.columns[:, :, None]
+    ranks = (values > thresholds[:, None]).sum(axis=1)
     left *= stack.rows[:, :, None]
+    return _cut_bases(edges, left, back, stack.joint @ back, values, thresholds, ranks)
+
+
+def _whitened_bases(stack: _Stack, edges: Sequence[EdgeViews], cut: float) -> list[EdgeBasis]:
+    """The same, with the constant as the first direction, and the others with mean zero.
+
+    The constant is a singular vector of every whitened table, but for the rows that were added to the
+    shares. Taken as it is, it makes the whole network sum to one, and an edge of rank one independence.
+    """
+    joint, n_views = stack.joint, len(stack.widths)
+    starts = np.cumsum(stack.widths) - stack.widths
+    by_row, by_column = np.add.reduceat(joint, starts, axis=2), joint.sum(axis=1)
+    product = np.repeat(by_row, stack.widths, axis=2) * by_column[:, None, :]
+    left, values, right = stacked_svd(
+        (joint - product) * stack.rows[:, :, None] * stack.columns[:, None, :]
+    )
+    left *= stack.rows[:, :, None]
+    left -= by_row.mean(axis=2)[:, None, :] @ left
+    thresholds = _thresholds(stack, edges, cut, np.ones(len(joint)))
+    back = _undone(right, values, thresholds) * stack.columns[:, :, None]
+    back -= by_column[:, None, :] @ back / n_views
+    ranks = 1 + (values > thresholds[:, None]).sum(axis=1)
+    left = np.concatenate([np.ones_like(left[:, :, :1]), left], axis=2)
+    back = np.concatenate([np.full_like(back[:, :, :1], 1 / n_views), back], axis=2)
+    values = np.concatenate([np.ones((len(joint), 1)), values], axis=1)
+    return _cut_bases(edges, left, back, joint @ back, values, thresholds, ranks)
+
+
+def _thresholds(stack: _Stack, edges: Sequence[EdgeViews], cut: float, largest: Array) -> Array:
+    """(edge,) What singular values must exceed."""
+    noise = np.array([views.noise for views in edges])
+    return np.maximum(cut * noise * stack.levels, ROUNDING * largest)
+
+
+def _undone(right: Array, values: Array, thresholds: Array) -> Array:
+    """(edge, b, m) Right singular vectors over their values, or zeros where the value is cut."""
+    kept = values > thresholds[:, None]
+    inverse = np.divide(1.0, values, out=np.zeros_like(values), where=kept)
+    return right.swapaxes(1, 2) * inverse[:, None, :]
+
+
+def _cut_bases(
+    edges: Sequence[EdgeViews],
+    left: Array,
+    back: Array,
+    emit: Array,
+    values: Array,
+    thresholds: Array,
+    ranks: NDArray[np.int64],
+) -> list[EdgeBasis]:
+    """The bases with as many directions as the data show and the numbers of states allow."""
     out = []
-    for at, (views, rank) in enumerate(zip(edges, np.maximum(ranks, 1).tolist(), strict=True)):
+    for at, (views, n_seen) in enumerate(zip(edges, ranks.tolist(), strict=True)):
+        rank = max(1, min(n_seen, views.rank))
         seen = EdgeSpectrum(views, values[at], rank, float(thresholds[at]))
-        parts = left[at, :, :rank], back[at, :, :rank], emits[at, :, :rank]
-        out.append(EdgeBasis(seen, *parts))
+        out.append(EdgeBasis(seen, left[at, :, :rank], back[at, :, :rank], emit[at, :, :rank]))
     return out

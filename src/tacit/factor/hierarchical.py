@@ -98,7 +98,7 @@ def hierarchical(
         raise ArgumentError(f"window={window} leaves; give 1 or more, or None for all")
     if features < 1:
         raise ArgumentError(f"features={features} leaves; give 1 or more")
-    split = split_tree(tree, whole_states, tree.hidden)
+    split = split_tree(tree, whole_states, frozenset(tree.hidden))
     fine, states = split.tree, split.n_states
     pairs = pair_moments(moments, max(states[fine.n_leaves :]), whiten=whiten)
     views = edge_views(fine, states, pairs, window or 1, features)

@@ -59,46 +59,56 @@ def chains(
     steps = [step for node, three in triads.items() for step in _steps(tree, node, three)]
     seen = _seen(tree, n_states, pairs, triads, steps, n_views)
     found = edge_bases(moments, pairs, seen, cut=cut)
-    lefts = {key: found[key].left for key in found if isinstance(key, tuple)}
-    asked: dict[Group, None] = {}
-    for step in steps:
-        below = _group(bases, step.child)
-        target = triads[step.node].groups[step.target]
-        asked.update(dict.fromkeys(group + below + target for group in seen[step].above))
-    for node, three in triads.items():
-        above = bases[node].above if node in bases else ((),)
-        asked.update(dict.fromkeys(group + three.groups[0] for group in above))
-        for place in range(3):
-            asked.update(dict.fromkeys(seen[node, place].above))
-    tables = dict(zip(asked, moments.tables(list(asked)), strict=True))
+    asked = _asked(bases, triads, steps, seen)
+    tables = dict(zip(asked, moments.tables(asked), strict=True))
 
     def joined(groups: tuple[Group, ...], rest: Group, *shape: int) -> Array:
         return np.concatenate([tables[group + rest].reshape(-1, *shape) for group in groups])
 
-    made: dict[int, list[Array]] = {node: [] for node in triads}
-    last: dict[int, int] = {}
+    products: dict[int, list[Array]] = {node: [] for node in triads}
     for step in steps:
-        # What undoes the source basis: found in a basis of its own, then turned into the common one.
-        own, left = found[step], lefts[step.node, step.source]
-        undo = own.right @ np.linalg.pinv(left.T @ own.emit)  # (cell, m)
-        target = triads[step.node].groups[step.target]
-        onto = lefts[step.node, step.target]
+        onto = found[step.node, step.target].left
         child = bases[step.child].left if step.child in bases else np.eye(n_states[step.child])
-        table = joined(seen[step].above, _group(bases, step.child) + target, len(child), len(onto))
-        made[step.node].append(
-            np.einsum("zxy,zm,xc,yn->cmn", table, undo, child, onto, optimize=True)
-        )
-        last[step.node] = step.target
+        rest = _group(bases, step.child) + triads[step.node].groups[step.target]
+        table = joined(found[step].above, rest, len(child), len(onto)) @ onto  # (cell, x, n)
+        # What undoes the source basis: found in a basis of its own, then turned into the common one.
+        left = found[step.node, step.source].left
+        undo = found[step].right @ np.linalg.pinv(left.T @ found[step].emit)  # (cell, m)
+        moved = np.tensordot(undo, table, (0, 0))  # (m, x, n)
+        products[step.node].append(np.ascontiguousarray(np.tensordot(child, moved, (0, 1))))
+    last = {step.node: found[step.node, step.target] for step in steps}
     out = {}
     for node, three in triads.items():
-        left = lefts[node, 0]
-        above = bases[node].above if node in bases else ((),)
-        table = joined(above, three.groups[0], len(left)) @ left  # (cell, m)
-        start = bases[node].right.T @ table if node in bases else table
-        end = seen[node, last[node]].above
-        stop = found[node, last[node]].right.T @ joined(end, ())
-        out[node] = Chain(start, tuple(made[node]), stop)
+        left = found[node, 0].left
+        start = joined(_above(bases, node), three.groups[0], len(left)) @ left  # (cell, m)
+        if node in bases:
+            start = bases[node].right.T @ start
+        stop = last[node].right.T @ joined(last[node].above, ())
+        out[node] = Chain(start, tuple(products[node]), stop)
     return out
+
+
+def _asked(
+    bases: Mapping[int, EdgeBasis],
+    triads: Mapping[int, Triad],
+    steps: Sequence[_Step],
+    seen: Mapping[_Step | tuple[int, int], EdgeViews],
+) -> list[Group]:
+    """The joint tables that are needed, each once."""
+    asked: dict[Group, None] = {}
+    for step in steps:
+        rest = _group(bases, step.child) + triads[step.node].groups[step.target]
+        asked.update(dict.fromkeys(group + rest for group in seen[step].above))
+    for node, three in triads.items():
+        asked.update(dict.fromkeys(group + three.groups[0] for group in _above(bases, node)))
+        for place in range(3):
+            asked.update(dict.fromkeys(seen[node, place].above))
+    return list(asked)
+
+
+def _above(bases: Mapping[int, EdgeBasis], node: int) -> tuple[Group, ...]:
+    """The views above a node; at the root one of no leaves."""
+    return bases[node].above if node in bases else ((),)
 
 
 def _group(bases: Mapping[int, EdgeBasis], node: int) -> Group:

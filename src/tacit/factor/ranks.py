@@ -42,26 +42,13 @@ def checked_states(tree: RootedTree, moments: Moments, n_states: Sequence[int]) 
     return states
 
 
-def side_ranks(
-    tree: RootedTree, n_states: Sequence[int], sizes: Sequence[int]
-) -> tuple[list[int], list[int]]:
-    """The rank that what lies below, and what lies above, each edge can have as seen across the edge.
+def side_ranks(tree: RootedTree, n_states: Sequence[int]) -> tuple[list[int], list[int]]:
+    """(node,) The rank that what lies below, and what lies above, each edge can have; 1 at the root.
 
     For tables in general position the rank of independent views of one variable is the product of their
     ranks, or the number of the variable's states if that is less.
-
-    Parameters
-    ----------
-    n_states : (node,)
-    sizes : (leaf,)
-        Number of categories of the leaves that are looked at, 1 for those that are not.
-
-    Returns
-    -------
-    below, above : (node,)
-        At the root, 1.
     """
-    below = [*sizes, *n_states[tree.n_leaves :]]
+    below = list(n_states)
     above = [1] * tree.n_nodes
     for node in tree.hidden:
         below[node] = _product((below[child] for child in tree.children[node]), n_states[node])
@@ -81,6 +68,36 @@ def _product(factors: Iterable[int], limit: int, start: int = 1) -> int:
             break
         product *= factor
     return min(product, limit)
+
+
+class GroupRanks:
+    """The rank that the joint category of some leaves can have, as seen from a node."""
+
+    def __init__(self, tree: RootedTree, n_states: Sequence[int]) -> None:
+        self._parent = tree.parent.tolist()
+        self._n_states = n_states
+
+    def __call__(self, group: Iterable[int], node: int) -> int:
+        """The rank of P(group | node) for tables in general position; 1 for a group of no leaves."""
+        parent, n_states = self._parent, self._n_states
+        way_up = [node]
+        while parent[way_up[-1]] >= 0:
+            way_up.append(parent[way_up[-1]])
+        above = set(way_up)
+        touched: set[int] = set()
+        for leaf in group:
+            at = leaf
+            while at not in above and at not in touched:
+                touched.add(at)
+                at = parent[at]
+        gathered: dict[int, int] = {}
+        for at in sorted(touched):  # children before parents
+            rank = min(gathered.get(at, n_states[at]), n_states[at])
+            gathered[parent[at]] = gathered.get(parent[at], 1) * rank
+        rank = 1
+        for at in reversed(way_up):
+            rank = min(gathered.get(at, 1) * rank, n_states[at])
+        return rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +128,6 @@ def edge_plan(tree: RootedTree, n_states: tuple[int, ...]) -> EdgePlan:
                 paths[np.ix_(two, one)] = paths[np.ix_(one, two)].T
             inside[node] |= inside[child]
             reach[node] = np.maximum(reach[node], np.minimum(reach[child], n_states[node]))
-    below, above = side_ranks(tree, n_states, n_states[: tree.n_leaves])
+    below, above = side_ranks(tree, n_states)
     ranks = np.minimum(below, above)[:-1]
     return EdgePlan(inside[:-1], ranks, paths)

@@ -45,7 +45,8 @@ def spectral(
     What crosses an edge is written in singular vectors of a leaf below it against several leaves above
     it; the tensor of a node is the joint table of its branches in these bases, with the basis towards
     the parent undone by a linear system (thesis chapter 4, Algorithm 4). Consistent, and exact on exact
-    moments; values may be slightly negative, and sum to one only nearly.
+    moments. Values may be slightly negative. With `whiten`, where no cell is missing and no node is a
+    product of chapter 7, they sum to one and have the data's single margins.
 
     Parameters
     ----------
@@ -58,8 +59,8 @@ def spectral(
         ``"tensor"``: a table of the order of its degree at every node. ``"train"``: nodes of degree above
         three are split into a chain of copies, so that pairs and triples are enough (`splits`).
         ``"matrix"``: the products of chapter 7 (`matrices`), and a train where a node has no three views of
-        all its states. ``"auto"``: the products beyond degree six, else the train; that was never worse
-        than the tensor in error, and at half of it from degree five on.
+        all its states. ``"auto"``: the products beyond degree six, else the train, which has the tensor's
+        error up to degree four and a smaller one, down to a quarter, from degree five on.
     n_views : int
         Leaves above an edge that its linear system uses, the strongest ones.
     features : int
@@ -87,22 +88,34 @@ def spectral(
     }[representation]
     able = _triads(tree, states, pairs, features, wide)
     whole = tree.hidden if representation == "tensor" else able
-    split = split_tree(tree, states, set(tree.hidden).difference(whole))
+    split = split_tree(tree, states, frozenset(tree.hidden).difference(whole))
     fine, states = split.tree, split.n_states
     bases = _bases(fine, states, moments, pairs, n_views, features, cut)
     tops = [split.parts[node - tree.n_leaves][0] for node in able]
     triads = _triads(fine, states, pairs, features, tops)
     nodes: dict[int, Dense | Chain] = {}
     if triads:
-        nodes.update(chains(fine, states, moments, pairs, bases, triads, n_views=n_views, cut=cut))
+        found = chains(fine, states, moments, pairs, bases, triads, n_views=n_views, cut=cut)
+        nodes.update(found)
     nodes.update(_cores(fine, moments, bases, [node for node in fine.hidden if node not in nodes]))
-    emit = tuple(
-        bases[leaf].emit if leaf in bases else np.eye(states[leaf]) for leaf in range(fine.n_leaves)
-    )
-    total = tuple(each.sum(axis=0) for each in emit)
-    network = Network(fine, emit, total, tuple(nodes[node] for node in fine.hidden))
+    network = _network(fine, states, bases, nodes)
     seen = {edge: basis.seen for edge, basis in bases.items()}
     return Factored(joined(split, network), Report("spectral", fine, seen, triads))
+
+
+def _network(
+    tree: RootedTree,
+    n_states: tuple[int, ...],
+    bases: Mapping[int, EdgeBasis],
+    nodes: Mapping[int, Dense | Chain],
+) -> Network:
+    """The network of all nodes, with the leaves' encoders."""
+    emit = tuple(
+        bases[leaf].emit if leaf in bases else np.eye(n_states[leaf])
+        for leaf in range(tree.n_leaves)
+    )
+    total = tuple(each.sum(axis=0) for each in emit)
+    return Network(tree, emit, total, tuple(nodes[node] for node in tree.hidden))
 
 
 def _check(representation: str, n_views: int, features: int, cut: float) -> None:

@@ -7,8 +7,9 @@ copies of a variable are then one `Chain`: a product of matrices, one for each b
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -26,8 +27,14 @@ class SplitTree:
     parts: tuple[tuple[int, ...], ...]  # per hidden node of `whole`: its copies, from the top down
 
 
-def split_tree(tree: RootedTree, n_states: Sequence[int], nodes: Collection[int]) -> SplitTree:
-    """The tree with the chosen hidden nodes split; those of degree three or less stay whole."""
+@lru_cache(maxsize=32)
+def split_tree(tree: RootedTree, n_states: tuple[int, ...], nodes: frozenset[int]) -> SplitTree:
+    """The tree with the chosen hidden nodes split; those of degree three or less stay whole.
+
+    Remembered, because a tree is often fitted many times.
+    """
+    if all(tree.degree(node) <= 3 for node in nodes):
+        return SplitTree(tree, tree, n_states, tuple((node,) for node in tree.hidden))
     names, states = list(tree.names[: tree.n_leaves]), list(n_states[: tree.n_leaves])
     copies = [-1] * tree.n_leaves
     parent = [-1] * tree.n_leaves
@@ -62,6 +69,8 @@ def split_tree(tree: RootedTree, n_states: Sequence[int], nodes: Collection[int]
 
 def joined(split: SplitTree, network: Network) -> Network:
     """The network of the whole tree: the copies of a node become one `Chain`."""
+    if split.tree is split.whole:
+        return network
     nodes: list[Dense | Hadamard | Chain] = []
     for parts in split.parts:
         cores = [network.node(part) for part in parts]

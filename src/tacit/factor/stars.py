@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.factor.ranks import EdgePlan, edge_plan, side_ranks
+from tacit.factor.ranks import EdgePlan, GroupRanks, edge_plan
 from tacit.moments.source import Moments
 from tacit.structure.rooted import RootedTree
 
@@ -17,6 +17,9 @@ Group = tuple[int, ...]  # leaves whose joint category is looked at as one
 
 # Rows added to each category before its share is taken: rare categories would else be blown up.
 PSEUDO_ROWS = 5.0
+
+# Directions of a leaf's edge are kept above this share of the noise: nothing is divided by them.
+LEAF_NOISE = 0.8
 
 # Leaves that are tried when a group is made larger, cells that a group may have, and views of an edge
 # that are groups: more of them were not better, and their tables are large.
@@ -52,6 +55,7 @@ class EdgeViews:
     above: tuple[Group, ...]  # several views, strongest first
     strengths: tuple[float, ...]  # (view,)  singular value at the edge's rank
     rank: int  # the largest rank of the edge
+    noise: float = 1.0  # how many times the noise a direction must exceed
 
 
 def pair_moments(moments: Moments, n_values: int, *, whiten: bool) -> PairMoments:
@@ -71,12 +75,16 @@ def pair_moments(moments: Moments, n_values: int, *, whiten: bool) -> PairMoment
     joint = pairs.probabilities
     exact = np.isinf(moments.n_rows)
     supports = np.full(pairs.supports.shape, np.inf) if exact else np.asarray(pairs.supports, float)
-    scale = np.ones(len(joint))
-    if whiten:
-        rows = np.repeat(supports.diagonal(), pairs.cards)
-        scale = root_scale(joint.diagonal(), rows)
     offsets = np.array(pairs.offsets)
-    spectra = pair_spectra(joint, scale, offsets, n_values)
+    if whiten:
+        shares = joint.diagonal()
+        scale = root_scale(shares, np.repeat(supports.diagonal(), pairs.cards))
+        # The first singular value of a whitened table is 1, that of the constant; the others follow.
+        spectra = np.ones((len(offsets) - 1, len(offsets) - 1, n_values))
+        spectra[:, :, 1:] = pair_spectra(joint, shares, scale, offsets, n_values - 1)
+    else:
+        scale = np.ones(len(joint))
+        spectra = pair_spectra(joint, np.zeros(len(joint)), scale, offsets, n_values)
     return PairMoments(joint, scale, supports, offsets, spectra, whiten)
 
 
@@ -110,7 +118,8 @@ def edge_views(
     for edge, (rank, n) in enumerate(zip(plan.ranks.tolist(), n_found, strict=True)):
         if n or edge < tree.n_leaves:
             above = tuple((leaf,) for leaf in views[edge][:n])
-            out.append(EdgeViews((stars[edge],), above, tuple(strengths[edge][:n]), rank))
+            noise = LEAF_NOISE if edge < tree.n_leaves else 1.0
+            out.append(EdgeViews((stars[edge],), above, tuple(strengths[edge][:n]), rank, noise))
         elif len(tree.below[edge]) == tree.n_leaves:  # above an only child there is nothing
             out.append(EdgeViews((stars[edge],), ((),), (1.0,), 1))
         else:
@@ -158,11 +167,11 @@ def _grouped(
     ranked_outside = outside[np.argsort(-dependence.max(axis=0), kind="stable")].tolist()
     rank = int(plan.ranks[edge])
 
+    rank_at = GroupRanks(tree, n_states)
+    parent = int(tree.parent[edge])
+
     def rank_of(group: Group, side: int) -> int:
-        sizes = [1] * tree.n_leaves
-        for leaf in group:
-            sizes[leaf] = n_states[leaf]
-        return side_ranks(tree, n_states, sizes)[side][edge]
+        return min(rank_at(group, parent if side else edge), n_states[parent])
 
     def grown(first: int, others: Sequence[int], side: int) -> Group:
         group: Group = (first,)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.factor.ranks import side_ranks
+from tacit.factor.ranks import GroupRanks
 from tacit.factor.stars import MOST_GROUP_CELLS, Group, PairMoments
 from tacit.structure.rooted import RootedTree
 
@@ -91,15 +91,10 @@ def _grown(
     rank = n_states[node]
     leaves = np.argsort(-scores, kind="stable").tolist()
 
+    rank_at = GroupRanks(tree, n_states)
+
     def rank_of(group: Group) -> int:
-        sizes = [1] * tree.n_leaves
-        for leaf in group:
-            sizes[leaf] = n_states[leaf]
-        below, above = side_ranks(tree, n_states, sizes)
-        product = above[node]
-        for child in tree.children[node]:
-            product = min(product * min(below[child], rank), rank)
-        return product
+        return rank_at(group, node)
 
     groups: list[Group] = []
     owners: list[set[int]] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -11,51 +13,66 @@ COSINE_SQUARED = 1e-10  # rows are orthogonal enough: their lengths are then rig
 
 
 @njit(cache=True, nogil=True)
-def leading_values(block, n_wanted):
-    """The largest singular values of a small matrix, in descending order; the matrix is overwritten.
+def leading_values(block, n_wanted, reduced, values):
+    """The largest singular values of a small matrix, in descending order, written to `values`.
 
-    A few steps of orthogonalisation by the largest remaining row, then one-sided Jacobi rotations of
+    A few steps of orthogonalisation by the longest remaining row, then one-sided Jacobi rotations of
     the coefficients. Exact when the smaller side has at most ``n_wanted + 2`` entries, else a close
-    lower bound, which is enough to rank pairs and much cheaper for long lists of categories.
+    lower bound, which is enough to compare pairs and much cheaper for long lists of categories.
+
+    Parameters
+    ----------
+    block : (row, column)
+        Overwritten.
+    n_wanted : how many values
+    reduced : (n_wanted + 2 or more, row or more)
+        Room to work in.
+    values : (n_wanted + 2 or more,)
     """
     n_rows, n_columns = block.shape
     n_kept = min(n_rows, n_columns, n_wanted + OVERSAMPLING)
-    reduced = np.zeros((n_kept, n_rows))
-    values = np.zeros(max(n_kept, n_wanted))
+    values[:] = 0.0
     for step in range(n_kept):
         pivot, longest = 0, 0.0
         for row in range(n_rows):
             length = 0.0
             for column in range(n_columns):
-                length += block[row, column] ** 2
+                length += block[row, column] * block[row, column]
             if length > longest:
                 pivot, longest = row, length
         if longest == 0.0:
+            n_kept = step
             break
-        direction = block[pivot] / np.sqrt(longest)
+        scale = 1.0 / math.sqrt(longest)
         for row in range(n_rows):
-            part = 0.0
-            for column in range(n_columns):
-                part += direction[column] * block[row, column]
-            reduced[step, row] = part
-            for column in range(n_columns):
-                block[row, column] -= part * direction[column]
+            if row != pivot:
+                part = 0.0
+                for column in range(n_columns):
+                    part += block[pivot, column] * block[row, column]
+                reduced[step, row] = part * scale
+                part *= scale * scale
+                for column in range(n_columns):
+                    block[row, column] -= part * block[pivot, column]
+        reduced[step, pivot] = math.sqrt(longest)
+        for column in range(n_columns):
+            block[pivot, column] = 0.0
     for _ in range(MAX_SWEEPS):
         turned = False
         for first in range(n_kept):
             for second in range(first + 1, n_kept):
                 alpha, beta, gamma = 0.0, 0.0, 0.0
                 for row in range(n_rows):
-                    alpha += reduced[first, row] ** 2
-                    beta += reduced[second, row] ** 2
-                    gamma += reduced[first, row] * reduced[second, row]
+                    one, two = reduced[first, row], reduced[second, row]
+                    alpha += one * one
+                    beta += two * two
+                    gamma += one * two
                 if gamma * gamma <= COSINE_SQUARED * alpha * beta:
                     continue
                 turned = True
                 zeta = (beta - alpha) / (2.0 * gamma)
                 sign = 1.0 if zeta >= 0.0 else -1.0
-                tangent = sign / (abs(zeta) + np.sqrt(1.0 + zeta * zeta))
-                cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
+                tangent = sign / (abs(zeta) + math.sqrt(1.0 + zeta * zeta))
+                cosine = 1.0 / math.sqrt(1.0 + tangent * tangent)
                 sine = cosine * tangent
                 for row in range(n_rows):
                     one, two = reduced[first, row], reduced[second, row]
@@ -66,19 +83,25 @@ def leading_values(block, n_wanted):
     for step in range(n_kept):
         total = 0.0
         for row in range(n_rows):
-            total += reduced[step, row] ** 2
-        values[step] = np.sqrt(total)
-    return np.sort(values)[::-1][:n_wanted]
+            total += reduced[step, row] * reduced[step, row]
+        total = math.sqrt(total)
+        place = step
+        while place > 0 and values[place - 1] < total:
+            values[place] = values[place - 1]
+            place -= 1
+        values[place] = total
 
 
 @njit(cache=True, nogil=True)
-def pair_spectra(joint, scale, offsets, n_values):
-    """The leading singular values of the scaled joint table of every two leaves.
+def pair_spectra(joint, shares, scale, offsets, n_values):
+    """The leading singular values of every two leaves' joint table less the product of its margins, scaled.
 
     Parameters
     ----------
     joint : (cell, cell)
         Joint probabilities; the cells of leaf `i` are ``offsets[i] : offsets[i + 1]``.
+    shares : (cell,)
+        Marginal probabilities, or zeros where the tables are to be taken as they are.
     scale : (cell,)
         What rows and columns are multiplied with.
     offsets : (leaf + 1,)
@@ -90,17 +113,24 @@ def pair_spectra(joint, scale, offsets, n_values):
     """
     n_leaves = len(offsets) - 1
     spectra = np.zeros((n_leaves, n_leaves, n_values))
+    widest = 0
+    for i in range(n_leaves):
+        widest = max(widest, offsets[i + 1] - offsets[i])
+    room = np.empty((widest, widest))
+    reduced = np.empty((n_values + OVERSAMPLING, widest))
+    values = np.empty(n_values + OVERSAMPLING)
     for i in range(n_leaves):
         for j in range(i + 1, n_leaves):
-            rows, columns = offsets[i + 1] - offsets[i], offsets[j + 1] - offsets[j]
-            block = np.empty((rows, columns))
-            for x in range(rows):
-                for y in range(columns):
+            block = room[: offsets[i + 1] - offsets[i], : offsets[j + 1] - offsets[j]]
+            for x in range(block.shape[0]):
+                for y in range(block.shape[1]):
                     at, to = offsets[i] + x, offsets[j] + y
-                    block[x, y] = scale[at] * joint[at, to] * scale[to]
-            values = leading_values(block, n_values)
-            spectra[i, j] = values
-            spectra[j, i] = values
+                    rest = joint[at, to] - shares[at] * shares[to]
+                    block[x, y] = scale[at] * rest * scale[to]
+            leading_values(block, n_values, reduced, values)
+            for value in range(n_values):
+                spectra[i, j, value] = values[value]
+                spectra[j, i, value] = values[value]
     return spectra
 
 
