@@ -7,6 +7,8 @@ import math
 import numpy as np
 from numba import njit
 
+from tacit.loops.small import eigh
+
 # Directions whose variance is below this share of the largest are constants or copies of others.
 SMALL = 1e-9
 
@@ -29,7 +31,7 @@ def canonical(spread, shared, rank):
         if spread[0, 0] > 0:
             out[0, 0] = 1.0 / math.sqrt(spread[0, 0])
         return out
-    sizes, directions = np.linalg.eigh(spread)
+    sizes, directions = eigh(spread)
     whiten = np.zeros((m, m))
     n_good = 0
     for j in range(m - 1, -1, -1):
@@ -40,7 +42,7 @@ def canonical(spread, shared, rank):
     if n_good == 0:
         return out
     seen = whiten[:n_good] @ shared
-    _, turn = np.linalg.eigh(seen @ seen.T)
+    _, turn = eigh(seen @ seen.T)
     for r in range(min(rank, n_good)):
         for i in range(m):
             value = 0.0

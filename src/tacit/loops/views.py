@@ -7,6 +7,8 @@ import math
 import numpy as np
 from numba import njit
 
+from tacit.loops.small import eigh, solve, svd
+
 
 @njit(cache=True, nogil=True)
 def joint_turn(slices, sweeps):
@@ -50,7 +52,7 @@ def joint_turn(slices, sweeps):
 @njit(cache=True, nogil=True)
 def _symmetric_function(matrix, exponent, low, high):
     """A symmetric matrix to a power, its eigenvalues first kept between two bounds."""
-    sizes, directions = np.linalg.eigh(0.5 * (matrix + matrix.T))
+    sizes, directions = eigh(0.5 * (matrix + matrix.T))
     out = np.zeros_like(matrix)
     for j in range(len(sizes)):
         size = min(max(sizes[j], low), high) ** exponent
@@ -63,7 +65,7 @@ def _symmetric_function(matrix, exponent, low, high):
 @njit(cache=True, nogil=True)
 def _cap(loadings):
     """Shrink loadings along directions where they explain more than nearly all of a variance of one."""
-    sizes, directions = np.linalg.eigh(loadings @ loadings.T)
+    sizes, directions = eigh(loadings @ loadings.T)
     for j in range(len(sizes)):
         if sizes[j] > 0.98:
             shrink = 1.0 - math.sqrt(0.98 / sizes[j])
@@ -80,7 +82,7 @@ def _damped_inverse(loadings, noise):
     gram = loadings.T @ loadings
     for j in range(len(gram)):
         gram[j, j] += noise * noise
-    return np.linalg.solve(gram, loadings.T)
+    return solve(gram, loadings.T)
 
 
 @njit(cache=True, nogil=True)
@@ -91,7 +93,7 @@ def view_loadings(ab, ac, bc, noise):
     them follows from the third view, as far as it is above the noise.
     """
     r = len(ab)
-    left, sizes, right = np.linalg.svd(ab)
+    left, sizes, right = svd(ab)
     low = max(0.5 * noise, 1e-12)
     roots = np.empty(r)
     for j in range(r):
@@ -107,7 +109,7 @@ def view_loadings(ab, ac, bc, noise):
     for j in range(r):
         gram[j, j] += damp
         cross[j, j] += damp
-    share = np.ascontiguousarray(np.linalg.solve(gram, cross.T).T)
+    share = np.ascontiguousarray(solve(gram, cross.T).T)
     bound = 0.98 / roots[0] ** 2
     half = _symmetric_function(share, 0.5, 1.0 / bound, bound)
     back = _symmetric_function(share, -0.5, 1.0 / bound, bound)
@@ -177,7 +179,7 @@ def _means_given(covariance, others, shares, noise):
     gram = weighted.T @ weighted + np.outer(shares, shares)
     for h in range(k):
         gram[h, h] += noise * noise * shares[h]
-    found = np.ascontiguousarray(np.linalg.solve(gram, weighted.T @ covariance.T).T)  # (f, k)
+    found = np.ascontiguousarray(solve(gram, weighted.T @ covariance.T).T)  # (f, k)
     middle = found @ shares
     roots = np.sqrt(shares)
     for i in range(len(found)):
@@ -216,7 +218,7 @@ def _decompose(follows, weights, begins, r, third, noise):
     # The two views that follow each other best carry the third one.
     best, last = -1.0, 2
     for g in range(3):
-        size = np.linalg.svd(rows[(g + 1) % 3] @ coefficients[(g + 2) % 3].T)[1][r - 1]
+        size = svd(rows[(g + 1) % 3] @ coefficients[(g + 2) % 3].T)[1][r - 1]
         if size > best:
             best, last = size, g
     a, b = (last + 1) % 3, (last + 2) % 3
@@ -281,7 +283,7 @@ def _hidden_columns(mine, inner, given, noise):
         gram = (mine * inner) @ mine.T
         for j in range(m):
             gram[j, j] += noise * noise
-        estimate = (mine * inner).T @ np.linalg.solve(gram, given)
+        estimate = (mine * inner).T @ solve(gram, given)
     for h in range(given.shape[1]):
         estimate[:, h] += inner
     return estimate

@@ -132,18 +132,6 @@ class Layout:
         ]
         return np.concatenate(rows).astype(np.int64)
 
-    @cached_property
-    def row_of(self) -> NDArray[np.int64]:
-        """The row that each entry of the flat array belongs to."""
-        lengths = np.diff(np.append(self.row_starts, self.size))
-        return np.repeat(np.arange(len(lengths)), lengths)
-
-    @cached_property
-    def columns_of_entry(self) -> NDArray[np.float64]:
-        """The length of the row that each entry of the flat array belongs to."""
-        lengths = np.diff(np.append(self.row_starts, self.size)).astype(np.float64)
-        return lengths[self.row_of]
-
     @property
     def size(self) -> int:
         """Length of the flat array."""

@@ -97,6 +97,9 @@ def climb_accelerated(
 ) -> Climb:
     """Steps with Anderson acceleration in the logarithms of the parameters; never downhill.
 
+    Coordinates are weighted by their mass, the metric in which EM steps are gradient steps. Of Anderson's two
+    types the first took fewer steps on weak models, and weights fewer than none; mixing above one brought nothing.
+
     Parameters
     ----------
     step : callable
@@ -108,23 +111,27 @@ def climb_accelerated(
     memory : int
         Number of earlier steps that the extrapolation looks at.
     """
+    from tacit.loops.climbing import extrapolate
+
     values = start
     objective, image, mass = step(values)
     trace = [objective]
-    points: list[Array] = []
-    images: list[Array] = []
+    points = np.empty((memory + 1, len(start)))
+    images = np.empty_like(points)
+    order: list[int] = []  # where the last steps stand, the newest first
     count = 1
     while count < max_iter:
-        points = [*points[-memory:], _log(values)]
-        images = [*images[-memory:], _log(image)]
+        order = [order[-1] if len(order) > memory else len(order), *order[:memory]]
+        points[order[0]], images[order[0]] = _log(values), _log(image)
         trial = image
-        if len(points) > 1:
-            trial = normalise(np.exp(_extrapolate(np.array(points), np.array(images), mass)))
+        if len(order) > 1:
+            guess = extrapolate(points, images, np.array(order), mass)
+            trial = normalise(np.exp(guess)) if len(guess) else image
         found, trial_image, trial_mass = step(trial)
         count += 1
-        if len(points) > 1 and not found >= objective:
+        if len(order) > 1 and not found >= objective:
             # The extrapolation went downhill: take the plain step, and forget how we got here.
-            points, images, trial = [], [], image
+            order, trial = [], image
             found, trial_image, trial_mass = step(trial)
             count += 1
         before, objective = objective, found
@@ -140,22 +147,6 @@ def climb_accelerated(
 
 def _log(values: Array) -> Array:
     return np.log(np.maximum(values, 1e-300))
-
-
-def _extrapolate(points: Array, images: Array, mass: Array) -> Array:
-    """Where the residuals of earlier steps say that the fixed point is (Anderson's type I).
-
-    Coordinates are weighted by their mass, the metric in which EM steps are gradient steps. Type I took
-    fewer steps than type II on weak models, and weights fewer than none.
-    """
-    residuals = images - points
-    moves = (points[-1] - points[:-1]) * mass
-    changes = residuals[-1] - residuals[:-1]
-    try:
-        share = np.linalg.solve(moves @ changes.T, moves @ residuals[-1])
-    except np.linalg.LinAlgError:
-        return images[-1]
-    return images[-1] - share @ (images[-1] - images[:-1])
 
 
 def _warn_unfinished(max_iter: int) -> None:

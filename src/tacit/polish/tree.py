@@ -87,19 +87,12 @@ class Expectation:
         return before, after, offsets
 
 
-def row_sums(layout: Layout, values: Array) -> Array:
-    """The sum of the table row that each entry belongs to."""
-    sums: Array = np.add.reduceat(values, layout.row_starts)
-    return sums[layout.row_of]
-
-
 def normalise_rows(layout: Layout, values: Array) -> Array:
     """Table rows brought to sum one; rows that are all zero become even."""
-    sums = row_sums(layout, values)
-    if sums.min() > 0:
-        return values / sums
-    even = 1.0 / layout.columns_of_entry
-    return np.where(sums > 0, values / np.where(sums > 0, sums, 1.0), even)
+    from tacit.loops.climbing import normalise
+
+    rows: Array = normalise(values, layout.row_starts)
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +103,9 @@ class Prior:
 
     def log_density(self, values: Array) -> float:
         """Logarithm of the prior density at `values`, up to a constant."""
-        return float(self.pseudo @ np.log(np.maximum(values, 1e-300)))
+        from tacit.loops.climbing import log_density
+
+        return float(log_density(self.pseudo, values))
 
 
 def dirichlet_prior(
