@@ -1,0 +1,69 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file (.tacit).")]
+Data = Annotated[Path, typer.Argument(metavar="DATA", help="A table: .csv, .tsv or .parquet.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+TableOutput = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="A .csv, .tsv or .parquet file; without it, print CSV.",
+    ),
+]
+Given = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--given",
+        "-g",
+        metavar="COLUMN=VALUE",
+        help="What is known; COLUMN=A|B for one of several values. May be repeated.",
+    ),
+]
+Unknown = Annotated[
+    bool,
+    typer.Option("--unknown-as-missing", help="Take values that the model never saw as missing."),
+]
+
+
+def given_values(model: object, given: list[str] | None) -> dict[str, object]:
+    """What is known, by column: the text of one value, or a set of texts.
+
+    A column's name and a category may contain ``=`` and ``|``: the longest name that is a column counts, and
+    what is a category as a whole is not cut.
+    """
+    from tacit.data.coding import category_code
+    from tacit.errors import CategoryError
+
+    schema = model.schema_  # type: ignore[attr-defined]
+    found: dict[str, object] = {}
+    for text in given or ():
+        if "=" not in text:
+            raise typer.BadParameter(f"{text!r} is not COLUMN=VALUE", param_hint="--given")
+        cuts = [place for place, sign in enumerate(text) if sign == "="]
+        known = [cut for cut in cuts if text[:cut] in schema]
+        cut = known[-1] if known else cuts[0]
+        name, value = text[:cut], text[cut + 1 :]
+        column = schema[name]  # raises with the nearest name where there is none
+        if name in found:
+            raise typer.BadParameter(
+                f"{name!r} is given twice; say {name}=A|B for one of several values",
+                param_hint="--given",
+            )
+        try:
+            category_code(column, value)
+            found[name] = value
+        except CategoryError:
+            parts = value.split("|")
+            if len(parts) == 1:
+                raise
+            found[name] = {part for part in parts if category_code(column, part) >= 0}
+    return found

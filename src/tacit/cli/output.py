@@ -1,0 +1,93 @@
+"""What commands print and the tables they write."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from tacit.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.console import Console
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_SUFFIXES = (*_DELIMITERS, ".parquet")
+
+
+def console() -> Console:
+    """Where text is printed: with colours on a terminal unless NO_COLOR is set, plain in a pipe."""
+    from rich.console import Console
+
+    # In a pipe nobody knows the width; rich would fold at 80.
+    width = None if sys.stdout.isatty() else 160
+    return Console(file=sys.stdout, width=width, highlight=False, soft_wrap=True)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as strict JSON, one object on one or more lines; NaN and infinities become null."""
+    typer.echo(json.dumps(_strict(value), ensure_ascii=False, indent=2))
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {str(key): _strict(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_strict(each) for each in value]
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def check_table_path(path: Path | None) -> None:
+    """Raise an `ArgumentError` unless the path is that of a table, or there is none."""
+    if path is not None and path.suffix.lower() not in _SUFFIXES:
+        raise ArgumentError(
+            f"tables are written as {', '.join(_SUFFIXES)}, but {str(path)!r} is none of these"
+        )
+
+
+def put_table(table: pa.Table, path: Path | None) -> None:
+    """Write an Arrow table to a file, whole or not at all; without a path, print it as CSV."""
+    if path is None:
+        typer.echo(_delimited(table, ",").decode(), nl=False)
+        return
+    from tacit.files.atomic import atomic_path, write_bytes
+
+    check_table_path(path)
+    suffix = path.suffix.lower()
+    if suffix in _DELIMITERS:
+        write_bytes(path, _delimited(table, _DELIMITERS[suffix]))
+        return
+    import pyarrow.parquet as pq
+
+    with atomic_path(path) as temporary:
+        pq.write_table(table, temporary)
+
+
+def print_rows(table: pa.Table) -> None:
+    """Print a table as a JSON list with one object per row."""
+    print_json(table.to_pylist())
+
+
+def _delimited(table: pa.Table, delimiter: str) -> bytes:
+    """CSV; quotes only where some value needs them."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    for style in ("none", "needed"):
+        sink = io.BytesIO()
+        options = csv.WriteOptions(delimiter=delimiter, quoting_style=style)
+        try:
+            csv.write_csv(table, sink, options)
+        except pa.ArrowInvalid:  # a value with a comma, a quote or a new line
+            continue
+        break
+    return sink.getvalue()

@@ -1,0 +1,118 @@
+"""The program `tacit`: its sub-commands, and what becomes of errors and warnings."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from tacit import __version__
+from tacit.cli import (
+    demo,
+    export,
+    fit,
+    impute,
+    info,
+    plot,
+    predict,
+    query,
+    reproduce,
+    sample,
+    score,
+)
+from tacit.errors import TacitError, TacitWarning
+
+# Plain help: drawing it with rich would double the time until it stands there.
+_LOOK: dict[str, Any] = {
+    "rich_markup_mode": None,
+    "no_args_is_help": True,
+    "add_completion": False,
+    "pretty_exceptions_enable": False,
+}
+
+
+class Program(TyperGroup):
+    """A group of commands in which an error that Tacit raised on purpose is one line and exit code 1."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was asked for."""
+        try:
+            with _warnings_as_lines():
+                return super().invoke(ctx)
+        except TacitError as error:
+            typer.echo(f"error: {_one_line(error)}", err=True)
+            raise typer.Exit(1) from error
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Within the block, each of Tacit's own warnings is one line on standard error."""
+    with warnings.catch_warnings():
+        ordinary = warnings.showwarning
+        warnings.simplefilter("default", TacitWarning)
+
+        def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+            if issubclass(category, TacitWarning):
+                typer.echo(f"warning: {_one_line(message)}", err=True)
+            else:
+                ordinary(message, category, *rest)
+
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield
+
+
+def _one_line(message: object) -> str:
+    return " ".join(str(message).split())
+
+
+def _tell_version(value: bool) -> None:
+    if value:
+        typer.echo(f"tacit {__version__}")
+        raise typer.Exit
+
+
+def _program(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_tell_version, is_eager=True, help="Show the version and leave."
+        ),
+    ] = False,
+) -> None:
+    """Latent-variable models learnt by linear algebra.
+
+    Learn a model from a table (fit), then ask it anything. Tables are CSV, TSV or Parquet files; models
+    are .tacit files. `tacit demo` shows all of it in a minute.
+    """
+
+
+app = typer.Typer(name="tacit", cls=Program, **_LOOK)
+app.callback()(_program)
+
+_learning = typer.Typer(help="Learn a model from a table and save it.", **_LOOK)
+_learning.command("tree")(fit.tree)
+app.add_typer(_learning, name="fit")
+app.command("score")(score.score)
+app.command("predict")(predict.predict)
+app.command("query")(query.query)
+app.command("impute")(impute.impute)
+app.command("sample")(sample.sample)
+app.command("info")(info.info)
+app.command("plot")(plot.plot)
+app.command("export")(export.export)
+app.command("demo")(demo.demo)
+app.command("reproduce")(reproduce.reproduce)
+
+
+def main() -> None:
+    """Run the program; the entry point `tacit`."""
+    try:
+        app(prog_name="tacit")
+    except BrokenPipeError:  # the reader of a pipe had enough
+        sys.stderr.close()
+        sys.exit(1)

@@ -1,0 +1,50 @@
+"""`tacit score`: how probable rows are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tacit.cli.options import Data, Json, Model, Unknown
+
+
+def score(
+    model: Model,
+    data: Data,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write the log-probability of each row here."
+        ),
+    ] = None,
+    unknown_as_missing: Unknown = False,
+    json: Json = False,
+) -> None:
+    """Mean natural-log likelihood of the rows of DATA.
+
+    Missing cells and columns are summed out.
+    """
+    import numpy as np
+
+    from tacit import load
+    from tacit.cli.output import check_table_path, console, print_json, put_table
+
+    check_table_path(output)
+    fitted = load(model)
+    if unknown_as_missing:
+        fitted.set_params(unknown="missing")
+    values = fitted.score_samples(data)
+    if output is not None:
+        import pyarrow as pa
+
+        put_table(pa.table({"log_prob": values}), output)
+    mean, n_rows = float(np.mean(values)), len(values)
+    spread = float(np.std(values, ddof=1) / np.sqrt(n_rows)) if n_rows > 1 else float("nan")
+    repairs = fitted.diagnostics_.get("repairs", {})
+    if json:
+        print_json({"score": mean, "standard_error": spread, "n_rows": n_rows, "repairs": repairs})
+        return
+    error = f" ± {spread:.4f}" if n_rows > 1 and np.isfinite(spread) else ""
+    console().print(f"{mean:.4f}{error} nats per row, {n_rows} rows", markup=False)
