@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tacit.errors import ArgumentError
+from tacit.estimators.arguments import check_number
 from tacit.estimators.keeping import keep
 from tacit.estimators.recipes import Learnt
 from tacit.estimators.tree_queries import TreeQueries
@@ -57,8 +57,8 @@ class ChowLiuTree(TreeQueries):
         from tacit.params.tree import Tables
         from tacit.structure.spanning import chow_liu_edges, chow_liu_topology
 
-        if not self.pseudo_counts >= 0:
-            raise ArgumentError(f"pseudo_counts={self.pseudo_counts}; give a number not below 0")
+        check_number("pseudo_counts", self.pseudo_counts)
+        self._check_policies()
         table = read_table(X, n_bins=self.n_bins, sample_weight=sample_weight)
         cards, names = table.schema.cards, table.schema.names
         with limit_threads(self.n_jobs):
@@ -66,7 +66,10 @@ class ChowLiuTree(TreeQueries):
             pairs = CountedMoments.of(table.codes, cards, table.weights, jobs).pairs()
             topology = chow_liu_topology(chow_liu_edges(pairs.counts, cards), names)
         tree = topology.rooted(names)
-        leaf_of = [node if node < tree.n_leaves else int(tree.copy_of[node]) for node in range(tree.n_nodes)]
+        leaf_of = [
+            node if node < tree.n_leaves else int(tree.copy_of[node])
+            for node in range(tree.n_nodes)
+        ]
         marginals = []
         for leaf, card in enumerate(cards):
             seen = pairs.marginal(leaf) * pairs.support(leaf, leaf)
@@ -84,7 +87,6 @@ class ChowLiuTree(TreeQueries):
             counts = pairs.joint(above, leaf) * pairs.support(above, leaf)
             smoothed = counts + max(self.pseudo_counts, 1e-12) * marginals[leaf]
             tables.append(smoothed / smoothed.sum(axis=1, keepdims=True))
-        fitted = Tables.of(tree, tables)
-        learnt = Learnt(fitted.network, fitted, {"learn": "chow-liu"})
+        learnt = Learnt(Tables.of(tree, tables), {"learn": "chow-liu"})
         keep(self, X, table, pairs.counts, topology, tree, learnt)
         return self

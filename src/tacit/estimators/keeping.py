@@ -32,7 +32,7 @@ def keep(
     kind = kind_of_table(X)
     model.schema_ = table.schema
     model.topology_, model.tree_ = topology, tree
-    model.network_, model.tables_ = learnt.network, learnt.tables
+    model.parameters_ = learnt.parameters
     model.n_features_in_ = len(table.schema)
     if kind != "numpy":
         model.feature_names_in_ = np.array(table.schema.names, dtype=object)

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
-from tacit.errors import ArgumentError, ArgumentTypeError, RankError
+from tacit.errors import ArgumentError, MissingDataError
+from tacit.estimators.arguments import check_choice, check_count, check_number, seed_from
 from tacit.estimators.keeping import keep
 from tacit.estimators.recipes import WAYS, Job, Settings
+from tacit.estimators.states import check_carried, chosen_states, known_states, state_counts
 from tacit.estimators.tree_queries import TreeQueries
 
 if TYPE_CHECKING:
     from tacit.data.table import Table
     from tacit.moments.source import CountedMoments
-    from tacit.structure.rooted import RootedTree
     from tacit.structure.topology import Topology
 
-# Numbers of hidden states that are tried where none is given.
-CANDIDATES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
-# Share of the rows that is set aside to choose with, where no validation rows are given.
-SET_ASIDE = 0.2
+STRUCTURES = ("auto", "hidden-chow-liu", "star", "chow-liu")
+REPRESENTATIONS = ("auto", "train", "tensor", "matrix")
 
 
 class LatentTree(TreeQueries):
     """A joint distribution of the columns of a table, with hidden variables between them.
 
-    Every column is a leaf (or an inner node) of a tree whose other nodes are hidden variables with a few states
-    each. Learnt from counts of pairs and triples of columns by linear algebra, without restarts; any conditional
-    can be asked afterwards, with any cells missing.
+    Every column is a leaf (or an inner node) of a tree whose other nodes are hidden variables with a few
+    states each. Learnt from counts of pairs and triples of columns by linear algebra, without restarts; any
+    conditional can be asked afterwards, with any cells missing.
 
     Parameters
     ----------
@@ -38,8 +34,8 @@ class LatentTree(TreeQueries):
         States of the hidden nodes. "auto" tries a few and keeps the number with the best held-out likelihood.
     structure : str, Topology, path, networkx tree or edges
         "auto" and "hidden-chow-liu": a hidden node above every column, joined as the Chow-Liu tree of the
-        columns. "star": one hidden node. "chow-liu": no hidden nodes. Anything else is a tree: Newick text or a
-        file of it, a `Topology`, a networkx tree, a list of edges.
+        columns. "star": one hidden node. "chow-liu": no hidden nodes. Anything else is a tree: Newick text
+        or a file of it, a `Topology`, a networkx tree, a list of edges.
     learn : {"auto", "spectral", "hierarchical", "mossel-roch", "em", "online-em"}
         "auto": moment start, probability tables, accelerated MAP-EM. "spectral": observable operators (fast,
         consistent, possibly slightly negative). "hierarchical": Song et al. (2013). "mossel-roch": tables by
@@ -53,8 +49,8 @@ class LatentTree(TreeQueries):
     features : int
         Leaves whose joint category is one view where hidden states are more than a leaf's categories.
     n_restarts, tol, max_iter : int, float or None, int
-        Of EM: random starts; relative gain of the log-likelihood at which it stops (the seeds' rule), None for
-        an absolute gain scaled by the number of parameters; largest number of steps.
+        Of EM: random starts; relative gain of the log-likelihood at which it stops (the seeds' rule), None
+        for an absolute gain scaled by the number of parameters; largest number of steps.
     pseudo_counts : float or "auto"
         Dirichlet pseudo-counts per table row; "auto" is none for "em", a few otherwise.
     negative : {"floor", "nan", "raise"}
@@ -70,8 +66,8 @@ class LatentTree(TreeQueries):
         Threads.
     progress : None, bool or callable
         True draws a bar on a terminal; a callable gets (share done, text).
-    random_state : int
-        Seed of whatever is drawn: starts of EM, rows set aside.
+    random_state : int, numpy.random.Generator or None
+        Seed of whatever is drawn: starts of EM, rows set aside. None draws anew each time.
 
     Attributes
     ----------
@@ -149,54 +145,51 @@ class LatentTree(TreeQueries):
             Not used.
         sample_weight : (row,) array, optional
         validation : table, optional
-            Rows to choose with; without them a fifth of X is set aside for choosing and used again at the end.
+            Rows to choose with; without them a fifth of X is set aside for choosing and used again at the
+            end.
         """
         from tacit.data.reading import encode, read_table
         from tacit.estimators.progress import reporting
-        from tacit.loops.threads import limit_threads, n_threads
+        from tacit.loops.threads import limit_threads
         from tacit.moments.source import CountedMoments
 
-        self._check_arguments()
+        settings = self._settings()
         table = read_table(X, n_bins=self.n_bins, sample_weight=sample_weight)
+        cards = table.schema.cards
+        held_out = (
+            None if validation is None else encode(validation, table.schema, unknown="missing")
+        )
         with limit_threads(self.n_jobs), reporting(self.progress) as report:
-            jobs = n_threads(self.n_jobs) or 1
-            moments = CountedMoments.of(table.codes, table.schema.cards, table.weights, jobs)
+            moments = CountedMoments.of(table.codes, cards, table.weights, settings.n_jobs)
             topology = self._topology(table, moments)
             tree = topology.rooted(table.schema.names)
-            held_out = (
-                None if validation is None else encode(validation, table.schema, unknown="missing")
-            )
+            known = known_states(self.n_states, topology, tree)
+            states = state_counts(tree, cards, known)
             choice: dict[str, Any] = {}
-            states = self._states(topology, tree, table.schema.cards)
             if states is None:
-                states, choice = self._chosen_states(table, held_out, tree, report)
-            job = Job(table, tree, states, moments, self._settings(), report)
-            learnt = WAYS[self.learn](job)
+                states, choice = chosen_states(
+                    table, held_out, tree, known, self.learn, settings, report
+                )
+            check_carried(tree, states, self.learn, table)
+            learnt = WAYS[self.learn](Job(table, tree, states, moments, settings, report))
         learnt.diagnostics.update(choice)
         keep(self, X, table, moments.pairs().counts, topology, tree, learnt)
         return self
 
     # -- within -----------------------------------------------------------------------------------
 
-    def _check_arguments(self) -> None:
-        if self.learn not in WAYS:
-            raise ArgumentError(f"learn={self.learn!r} is not known; choose one of {tuple(WAYS)}")
-        if isinstance(self.pseudo_counts, str):
-            good = self.pseudo_counts == "auto"
-        else:
-            good = self.pseudo_counts >= 0
-        if not good:
-            raise ArgumentError(
-                f'pseudo_counts={self.pseudo_counts!r}; give a number that is not negative, or "auto"'
-            )
-        if self.max_iter < 1:
-            raise ArgumentError(f"max_iter={self.max_iter}; give at least 1")
-        if self.tol is not None and not self.tol > 0:
-            raise ArgumentError(f"tol={self.tol}; give a positive number, or None")
-
     def _settings(self) -> Settings:
+        """The arguments about learning, checked."""
         from tacit.loops.threads import n_threads
 
+        check_choice("learn", self.learn, tuple(WAYS))
+        check_choice("representation", self.representation, REPRESENTATIONS)
+        self._check_policies()
+        for name in ("n_views", "features", "n_restarts", "max_iter"):
+            check_count(name, getattr(self, name))
+        check_count("window", self.window, none_is="all leaves")
+        check_number("tol", self.tol, positive=True, none_is="an absolute gain")
+        check_number("pseudo_counts", self.pseudo_counts, word="auto")
         return Settings(
             n_views=self.n_views,
             representation=self.representation,
@@ -208,7 +201,7 @@ class LatentTree(TreeQueries):
             pseudo_counts=self.pseudo_counts,
             compress=self.compress,
             n_jobs=n_threads(self.n_jobs) or 1,
-            seed=self.random_state,
+            seed=seed_from(self.random_state),
         )
 
     def _topology(self, table: Table, moments: CountedMoments) -> Topology:
@@ -217,115 +210,20 @@ class LatentTree(TreeQueries):
         from tacit.structure.topology import Topology
 
         names = table.schema.names
-        if not isinstance(self.structure, str):
-            return Topology.parse(self.structure, names)
+        if not isinstance(self.structure, str) or self.structure not in STRUCTURES:
+            try:
+                return Topology.parse(self.structure, names)
+            except MissingDataError as error:
+                raise ArgumentError(
+                    f"structure={self.structure!r} is neither one of {STRUCTURES}, nor Newick text "
+                    f"(';' ends it), nor a file that is there"
+                ) from error
         if self.structure == "star":
             return Topology.star(names).contracted()
-        if self.structure not in {"auto", "hidden-chow-liu", "chow-liu"}:
-            return Topology.parse(self.structure, names)
         edges = chow_liu_edges(moments.pairs().counts, table.schema.cards)
         if self.structure == "chow-liu":
             return chow_liu_topology(edges, names)
         return hidden_chow_liu(edges, names)
-
-    def _states(
-        self, topology: Topology, tree: RootedTree, cards: tuple[int, ...]
-    ) -> tuple[int, ...] | None:
-        """States of every node, or None where they are to be chosen."""
-        known: Mapping[str, int] | int
-        if isinstance(self.n_states, str):
-            if self.n_states != "auto":
-                raise ArgumentError(
-                    f'n_states={self.n_states!r}; give a number, a number per hidden node, or "auto"'
-                )
-            free = [n for n in tree.hidden if tree.copy_of[n] < 0]
-            if any(tree.names[node] not in topology.n_states for node in free):
-                return None
-            known = topology.n_states
-        elif isinstance(self.n_states, Mapping):
-            known = {**topology.n_states, **self.n_states}
-            unknown = sorted(set(known).difference(tree.names))
-            if unknown:
-                raise ArgumentError(f"n_states names {unknown}, which are not hidden nodes")
-        elif isinstance(self.n_states, int | np.integer):
-            known = int(self.n_states)
-        else:
-            raise ArgumentTypeError(
-                f"n_states={self.n_states!r}; give a number, a number per hidden node, or 'auto'"
-            )
-        return _state_counts(tree, cards, known)
-
-    def _chosen_states(
-        self,
-        table: Table,
-        held_out: Table | None,
-        tree: RootedTree,
-        report: Callable[[float, str], None],
-    ) -> tuple[tuple[int, ...], dict[str, Any]]:
-        """The number of states with the best held-out likelihood, and the table of all that were tried."""
-        from tacit.evaluate.states import largest_useful_rank
-        from tacit.moments.source import CountedMoments
-        from tacit.query.answers import log_prob
-        from tacit.query.evidence import Evidence
-
-        train = table
-        if held_out is None:
-            rng = np.random.default_rng(self.random_state)
-            order = rng.permutation(table.n_rows)
-            cut = max(1, round(SET_ASIDE * table.n_rows))
-            if cut == table.n_rows:
-                return _state_counts(tree, table.schema.cards, 1), {}
-            held_out = table.take(np.sort(order[:cut]))
-            train = table.take(np.sort(order[cut:]))
-        moments = CountedMoments.of(train.codes, table.schema.cards, train.weights)
-        spectra = largest_useful_rank(tree, moments.pairs(), moments.n_rows)
-        most = max(2, min(spectra.rank, train.n_rows))
-        rows: list[dict[str, Any]] = []
-        best, best_score, worse = 1, -np.inf, 0
-        for k in [k for k in CANDIDATES if k <= most]:
-            states = _state_counts(tree, table.schema.cards, k)
-            report(k / (most + 1), f"trying {k} states")
-            job = Job(train, tree, states, moments, self._settings(), lambda share, text: None)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                try:
-                    learnt = WAYS[self.learn](job)
-                except RankError as error:
-                    rows.append({"n_states": k, "refused": str(error)})
-                    break
-            values = log_prob(learnt.network, Evidence(held_out.codes)).values
-            score = float(np.average(values, weights=held_out.weights))
-            rows.append({"n_states": k, "score": score})
-            if score > best_score:
-                best, best_score, worse = k, score, 0
-            else:
-                worse += 1
-                if worse == 2:
-                    break
-        chosen = _state_counts(tree, table.schema.cards, best)
-        return chosen, {"candidates": rows, "edges": spectra.edges}
-
-
-def _state_counts(
-    tree: RootedTree, cards: tuple[int, ...], known: Mapping[str, int] | int
-) -> tuple[int, ...]:
-    """States of every node: categories of leaves and of what repeats them, the rest as given."""
-    counts = list(cards)
-    for node in tree.hidden:
-        name = tree.names[node]
-        if tree.copy_of[node] >= 0:
-            counts.append(cards[tree.copy_of[node]])
-            continue
-        if isinstance(known, int):
-            count = known
-        elif name in known:
-            count = int(known[name])
-        else:
-            raise ArgumentError(f"n_states says nothing of hidden node {name!r}")
-        if count < 1:
-            raise ArgumentError(f"n_states={count} for hidden node {name!r}; give at least 1")
-        counts.append(count)
-    return tuple(counts)
 
 
 class LatentClass(LatentTree):

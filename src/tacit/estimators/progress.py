@@ -12,6 +12,10 @@ from tacit.errors import ArgumentTypeError
 Report = Callable[[float, str], None]
 
 
+def silent(share: float, text: str) -> None:
+    """Tell nobody."""
+
+
 @contextmanager
 def reporting(progress: Any) -> Iterator[Report]:
     """A function of (share done, what is being done), as the caller's `progress` asks for.
@@ -23,7 +27,7 @@ def reporting(progress: Any) -> Iterator[Report]:
         called with the share done, from 0 to 1, and a few words.
     """
     if progress is None or progress is False:
-        yield lambda share, text: None
+        yield silent
     elif callable(progress):
         yield progress
     elif progress is not True:
@@ -31,7 +35,7 @@ def reporting(progress: Any) -> Iterator[Report]:
             f"progress={progress!r} is not understood; pass None, True or a callable(share, text)"
         )
     elif not sys.stderr.isatty():
-        yield lambda share, text: None
+        yield silent
     else:
         with _bar() as report:
             yield report

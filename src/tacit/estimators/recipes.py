@@ -95,11 +95,16 @@ class Job:
         return Expectation(self.layout, tuple(blocks), self.settings.n_jobs)
 
     @cached_property
-    def marginals(self) -> list[Array]:
-        """The distribution of each leaf; half a count more for each category keeps a chance for all."""
-        counts = self.moments.pairs().counts.diagonal().astype(np.float64)
-        ends = np.cumsum(self.table.schema.cards)[:-1]
-        return [(part + 0.5) / (part.sum() + 0.5 * len(part)) for part in np.split(counts, ends)]
+    def marginals(self) -> Array:
+        """The distributions of all leaves, one after the other.
+
+        Half a count more for each category keeps a chance for those never seen.
+        """
+        counts = self.moments.pairs().counts.diagonal() + 0.5
+        cards = np.array(self.table.schema.cards)
+        starts = np.cumsum(cards) - cards
+        shares: Array = counts / np.repeat(np.add.reduceat(counts, starts), cards)
+        return shares
 
     def prior(self, default_leaf: float, default_hidden: float) -> Prior:
         """The pseudo-counts that the user chose, or the defaults."""
@@ -114,9 +119,14 @@ class Job:
 class Learnt:
     """What a way of learning found."""
 
-    network: Network
-    tables: Tables | None
+    parameters: Network | Tables
     diagnostics: dict[str, Any]
+
+    @property
+    def network(self) -> Network:
+        """What the queries run on."""
+        found = self.parameters
+        return found.network if isinstance(found, Tables) else found
 
 
 def learn_auto(job: Job) -> Learnt:
@@ -195,7 +205,7 @@ def learn_spectral(job: Job) -> Learnt:
         n_views=job.settings.n_views,
         features=job.settings.features,
     )
-    return Learnt(found.network, None, found.report.as_dict())
+    return Learnt(found.network, found.report.as_dict())
 
 
 def learn_hierarchical(job: Job) -> Learnt:
@@ -212,7 +222,7 @@ def learn_hierarchical(job: Job) -> Learnt:
     found = hierarchical(
         job.tree, job.moments, job.n_states, window=window, features=features, codes=codes
     )
-    return Learnt(found.network, None, found.report.as_dict())
+    return Learnt(found.network, found.report.as_dict())
 
 
 def learn_mossel_roch(job: Job) -> Learnt:
@@ -221,10 +231,11 @@ def learn_mossel_roch(job: Job) -> Learnt:
 
     job.report(0.1, "counting and factorising")
     features, seed = job.settings.features, job.settings.seed
-    found = mossel_roch(
-        job.tree, job.moments, job.n_states, features=features, random_state=seed
-    )
-    return Learnt(found.tables.network, found.tables, found.report.as_dict())
+    found = mossel_roch(job.tree, job.moments, job.n_states, features=features, random_state=seed)
+    # Tables from counts may hold zeros, and one of them would make a whole row impossible.
+    counts = found.tables.values * job.moments.n_rows + job.prior(1.0, 1.0).pseudo
+    tables = Tables(job.layout, normalise_rows(job.layout, counts))
+    return Learnt(tables.network, tables, found.report.as_dict())
 
 
 WAYS: dict[str, Callable[[Job], Learnt]] = {
@@ -243,12 +254,8 @@ def _prior_strength(job: Job, values: Array) -> float:
     The Dirichlet distribution with that spread around the marginals has ``spread`` pseudo-counts; measured on
     trees of known truth, a quarter of it and four did best between the two bounds.
     """
-    lay = job.layout
-    end = int(lay.starts[job.tree.n_leaves])
-    every = np.concatenate(
-        [np.tile(p, lay.shapes[leaf][0]) for leaf, p in enumerate(job.marginals)]
-    )
-    apart = values[:end] - every
+    every = job.marginals[job.layout.leaf_entries]
+    apart = values[: len(every)] - every
     spread = float(every @ (1 - every)) / max(float(apart @ apart), 1e-12) - 1
     return min(max(4 + spread / 4, FEWEST_PSEUDO_COUNTS), MOST_PSEUDO_COUNTS)
 
@@ -269,7 +276,6 @@ def _told(job: Job, text: str) -> Callable[[int, float], None]:
 
 
 def _learnt(job: Job, found: Climb, more: dict[str, Any]) -> Learnt:
-    tables = Tables(job.layout, found.values)
     diagnostics: dict[str, Any] = {
         "n_parameters": job.layout.n_parameters,
         "objective": found.objective,
@@ -278,4 +284,4 @@ def _learnt(job: Job, found: Climb, more: dict[str, Any]) -> Learnt:
         "trace": list(found.trace),
         **more,
     }
-    return Learnt(tables.network, tables, diagnostics)
+    return Learnt(Tables(job.layout, found.values), diagnostics)

@@ -90,7 +90,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     model.schema_ = Schema.from_json(header["schema"])
     model.topology_ = topology_from_json(header["topology"])
     model.tree_ = tree_from_json(header["tree"])
-    model.network_, model.tables_ = parameters_from(model.tree_, arrays, model.schema_.cards)
+    network, tables = parameters_from(model.tree_, arrays, model.schema_.cards)
+    model.parameters_ = network if tables is None else tables
     model.n_features_in_ = len(model.schema_)
     if header.get("has_feature_names"):
         model.feature_names_in_ = np.array(model.schema_.names, dtype=object)

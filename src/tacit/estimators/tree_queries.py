@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, DensityMixin, TransformerMixin
 
-from tacit.errors import ArgumentError, NotAvailableError
+from tacit.errors import NotAvailableError
+from tacit.estimators.arguments import check_choice, check_rows, generator_from
 
 if TYPE_CHECKING:
     from tacit.data.table import Schema
@@ -22,19 +23,18 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):  # type: ignore[misc]
+class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):
     """Queries of a fitted tree; missing cells of the rows are summed out everywhere.
 
     Rows may lack columns and have them in any order; a missing cell is None, NaN, null or -1 in an array of
-    integers. ``soft={"column": likelihoods}`` gives, for cells that are missing in the rows, one likelihood per row
-    and category.
+    integers. ``soft={"column": likelihoods}`` gives, for cells that are missing in the rows, one likelihood
+    per row and category; what was observed counts where both are there.
     """
 
     schema_: Schema
     topology_: Topology
     tree_: RootedTree
-    network_: Network
-    tables_: Tables | None
+    parameters_: Network | Tables
     diagnostics_: dict[str, Any]
     negative: str = "floor"
     unknown: str = "error"
@@ -42,7 +42,38 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):  # type: ignor
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether there is something to ask."""
-        return hasattr(self, "network_")
+        return hasattr(self, "parameters_")
+
+    @property
+    def tables_(self) -> Tables | None:
+        """Probability tables, where the way of learning gives them."""
+        from tacit.params.tree import Tables
+
+        self._check_fitted()
+        return self.parameters_ if isinstance(self.parameters_, Tables) else None
+
+    @property
+    def network_(self) -> Network:
+        """What the queries run on: the tables as a network, or operators."""
+        tables = self.tables_
+        if tables is not None:
+            return tables.network
+        network: Any = self.parameters_
+        return network  # type: ignore[no-any-return]
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn wants to know: cells may be missing, and may be text."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    @property
+    def n_iter_(self) -> int:
+        """Steps that learning took; 1 where it does not go in steps."""
+        self._check_fitted()
+        return int(self.diagnostics_.get("n_steps", 1))
 
     @property
     def categories_(self) -> dict[str, tuple[Any, ...]]:
@@ -85,12 +116,15 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):  # type: ignor
 
     def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
         """Mean natural-log likelihood per row."""
-        return float(np.average(self.score_samples(X), weights=sample_weight))
+        from tacit.data.weights import checked_weights
+
+        values = self.score_samples(X)
+        return float(np.average(values, weights=checked_weights(sample_weight, len(values))))
 
     def predict_proba(
         self,
         X: Any,
-        target: str | Sequence[str],
+        target: str | Sequence[str] | None = None,
         *,
         joint: bool = False,
         soft: Mapping[str, Any] | None = None,
@@ -100,8 +134,9 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):  # type: ignor
         Parameters
         ----------
         X : table
-        target : str or sequence of str
-            A column, or several; none of their cells is used.
+        target : str or sequence of str, optional
+            A column, or several; none of their cells is used. Without it each column in turn, given all
+            others.
         joint : bool
             Several targets together: the table of all of their combinations.
         soft : mapping, optional
@@ -110,15 +145,18 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):  # type: ignor
         Returns
         -------
         (row, category) array, for one target, in the order of ``categories_[target]``; a dict of these for
-        several; with `joint` one array with an axis per target.
+        several; with `joint` one array with an axis per target. Without a target one array, with the
+        categories of all columns side by side.
         """
+        from tacit.estimators.asking import target_names
         from tacit.query.answers import conditionals
         from tacit.query.joint import joint_conditional
 
-        names = [target] if isinstance(target, str) else list(target)
         evidence = self._evidence(X, soft)
+        names = list(self.schema_.names) if target is None else target_names(self.schema_, target)
         leaves = [self.schema_.index(name) for name in names]
-        evidence = evidence.without(leaves)
+        if target is not None:
+            evidence = evidence.without(leaves)
         with self._threads():
             if joint:
                 together = joint_conditional(self.network_, evidence, leaves)
@@ -126,6 +164,8 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):  # type: ignor
                 return together.table
             found = conditionals(self.network_, evidence, leaves)
         self._record(found.repairs)
+        if target is None:
+            return np.hstack(found.tables)
         if isinstance(target, str):
             return found.tables[0]
         return dict(zip(names, found.tables, strict=True))
@@ -162,10 +202,11 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):  # type: ignor
         """
         from itertools import product
 
+        from tacit.estimators.asking import target_names
         from tacit.query.joint import joint_conditional
 
-        names = [target] if isinstance(target, str) else list(target)
         evidence = self._given(given)
+        names = target_names(self.schema_, target)
         leaves = [self.schema_.index(name) for name in names]
         with self._threads():
             found = joint_conditional(self.network_, evidence.without(leaves), leaves)
@@ -185,7 +226,8 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):  # type: ignor
         with self._threads():
             found = impute(self.network_, evidence)
         self._record(found.repairs)
-        return complete(X, found.codes, self.schema_)
+        codes: NDArray[Any] = found.codes
+        return complete(X, codes, self.schema_)
 
     def most_likely(self, X: Any) -> Any:
         """The rows with missing cells filled by the most likely joint completion, hidden states included."""
@@ -195,7 +237,8 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):  # type: ignor
         evidence = self._evidence(X, None)
         with self._threads():
             found = most_likely(self.network_, evidence)
-        return complete(X, found.codes, self.schema_)
+        codes: NDArray[Any] = found.codes
+        return complete(X, codes, self.schema_)
 
     def posterior(self, X: Any, *, soft: Mapping[str, Any] | None = None) -> dict[str, Array]:
         """P(hidden state | what was observed of the row), by name of the hidden node."""
@@ -230,6 +273,7 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):  # type: ignor
         Parameters
         ----------
         n : int
+            Number of rows.
         given : mapping of column to category, set of categories, or array of likelihoods, optional
         random_state : int, Generator or None
         like : table or name of a library, optional
@@ -238,12 +282,14 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):  # type: ignor
         from tacit.data.decoding import decode
         from tacit.query.draws import sample
 
+        check_rows("n", n)
         evidence = self._given(given)
-        rng = np.random.default_rng(random_state)
+        rng = generator_from(random_state)
         with self._threads():
             found = sample(self.network_, n, rng, evidence)
         self._record(found.repairs)
-        return decode(found.codes, self.schema_, like=self._kind if like is None else like)
+        codes: NDArray[Any] = found.codes
+        return decode(codes, self.schema_, like=self._kind if like is None else like)
 
     def save(self, path: Any) -> None:
         """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
@@ -270,7 +316,7 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):  # type: ignor
         return str(self.diagnostics_.get("kind_of_table", "dict"))
 
     def _check_fitted(self) -> bool:
-        if not hasattr(self, "network_"):
+        if not hasattr(self, "parameters_"):
             from sklearn.utils.validation import check_is_fitted
 
             check_is_fitted(self)
@@ -282,41 +328,23 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):  # type: ignor
         return limit_threads(self.n_jobs)
 
     def _evidence(self, X: Any, soft: Mapping[str, Any] | None) -> Evidence:
-        from tacit.data.reading import encode
-        from tacit.query.evidence import Evidence
+        from tacit.estimators.asking import row_evidence
 
         self._check_fitted()
-        if self.negative not in {"floor", "nan", "raise"}:
-            raise ArgumentError(
-                f'negative={self.negative!r} is not known; choose "floor", "nan" or "raise"'
-            )
-        table = encode(X, self.schema_, unknown=self.unknown, partial=True)
-        likelihoods = {
-            self.schema_.index(name): np.asarray(value, dtype=np.float64)
-            for name, value in (soft or {}).items()
-        }
-        codes = table.codes
-        if likelihoods:
-            codes = codes.copy(order="K")
-            codes[:, list(likelihoods)] = -1
-        return Evidence(codes, likelihoods)
+        self._check_policies()
+        return row_evidence(X, self.schema_, unknown=self.unknown, soft=soft)
 
     def _given(self, known: Mapping[str, Any] | None) -> Evidence:
-        from tacit.data.coding import category_code
-        from tacit.query.evidence import given
+        from tacit.estimators.asking import given_evidence
 
         self._check_fitted()
-        coded: dict[int, Any] = {}
-        for name, value in (known or {}).items():
-            leaf = self.schema_.index(name)
-            column = self.schema_.columns[leaf]
-            if isinstance(value, set | frozenset):
-                coded[leaf] = {category_code(column, each) for each in value}
-            elif isinstance(value, list | np.ndarray):
-                coded[leaf] = value
-            else:
-                coded[leaf] = category_code(column, value)
-        return given(self.schema_.cards, coded)
+        self._check_policies()
+        return given_evidence(self.schema_, known, unknown=self.unknown)
+
+    def _check_policies(self) -> None:
+        """Check the arguments that questions obey: they may have been set after fitting."""
+        check_choice("negative", self.negative, ("floor", "nan", "raise"))
+        check_choice("unknown", self.unknown, ("error", "missing"))
 
     def _record(self, repairs: Repairs) -> None:
         """Put what the last query had to repair into the diagnostics."""

@@ -132,6 +132,38 @@ class Layout:
         ]
         return np.concatenate(rows).astype(np.int64)
 
+    @cached_property
+    def leaf_entries(self) -> NDArray[np.int64]:
+        """For each entry of the leaves' tables, its category's place among the categories of all leaves."""
+        places, first = [], 0
+        for rows, columns in self.shapes[: self.tree.n_leaves]:
+            places.append(np.tile(np.arange(first, first + columns), rows))
+            first += columns
+        return np.concatenate(places)
+
+    @cached_property
+    def copy_entries(self) -> NDArray[np.int64]:
+        """The entries of the tables of leaves that a hidden node copies."""
+        copies = [int(leaf) for leaf in self.tree.copy_of if leaf >= 0]
+        parts = [np.arange(self.starts[leaf], self.starts[leaf + 1]) for leaf in copies]
+        return np.concatenate([np.empty(0, dtype=np.int64), *parts])
+
+    @cached_property
+    def copy_diagonal(self) -> NDArray[np.int64]:
+        """Of these, the entries on the diagonal."""
+        copies = [int(leaf) for leaf in self.tree.copy_of if leaf >= 0]
+        parts = [
+            self.starts[leaf] + np.arange(self.n_states[leaf]) * (self.n_states[leaf] + 1)
+            for leaf in copies
+        ]
+        return np.concatenate([np.empty(0, dtype=np.int64), *parts])
+
+    @cached_property
+    def even(self) -> NDArray[np.float64]:
+        """One over the length of the row that each entry belongs to."""
+        lengths = np.diff(np.append(self.row_starts, self.size))
+        return np.repeat(1.0 / lengths, lengths)
+
     @property
     def size(self) -> int:
         """Length of the flat array."""

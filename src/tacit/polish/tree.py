@@ -108,23 +108,24 @@ class Prior:
         return float(log_density(self.pseudo, values))
 
 
-def dirichlet_prior(
-    layout: Layout, marginals: Sequence[Array], leaf: float, hidden: float
-) -> Prior:
+def dirichlet_prior(layout: Layout, marginals: Array, leaf: float, hidden: float) -> Prior:
     """Pseudo-counts of every table row: `leaf` spread as the leaf's marginal, `hidden` spread evenly.
 
     A leaf that a hidden node copies keeps its identity table: its only pseudo-counts are on the diagonal.
+
+    Parameters
+    ----------
+    layout : Layout
+    marginals : (category of every leaf,) array
+        The distributions of all leaves, one after the other.
+    leaf, hidden : float
+        Pseudo-counts per row.
     """
-    pseudo = np.empty(layout.size)
-    copies = {int(leaf) for leaf in layout.tree.copy_of if leaf >= 0}
-    for node, (rows, columns) in enumerate(layout.shapes):
-        part = pseudo[layout.starts[node] : layout.starts[node + 1]].reshape(rows, columns)
-        if node in copies:
-            part[:] = np.eye(columns)
-        elif node < layout.tree.n_leaves:
-            part[:] = leaf * marginals[node]
-        else:
-            part[:] = hidden / columns
+    pseudo = hidden * layout.even
+    entries = layout.leaf_entries
+    pseudo[: len(entries)] = leaf * marginals[entries]
+    pseudo[layout.copy_entries] = 0.0
+    pseudo[layout.copy_diagonal] = 1.0
     return Prior(pseudo)
 
 
@@ -144,8 +145,6 @@ def em_step(
 def random_start(layout: Layout, rng: np.random.Generator) -> Array:
     """Tables with entries drawn evenly and rows that sum to one; copies are copies."""
     values = rng.uniform(0.05, 1.0, layout.size)
-    for leaf in layout.tree.copy_of:
-        if leaf >= 0:
-            columns = layout.shapes[leaf][1]
-            values[layout.starts[leaf] : layout.starts[leaf + 1]] = np.eye(columns).ravel()
+    values[layout.copy_entries] = 0.0
+    values[layout.copy_diagonal] = 1.0
     return normalise_rows(layout, values)
