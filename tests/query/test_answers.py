@@ -299,3 +299,12 @@ def test_an_observed_cell_keeps_its_category_however_impossible():
     assert found.tables[1].tolist() == [[0, 1]]
     prior = tables.table(3)[0] @ tables.table(2) * [0, 1, 3]
     assert found.tables[2][0] == pytest.approx(prior / prior.sum(), rel=1e-12)
+
+
+def test_a_cell_known_to_have_an_impossible_category_has_it():
+    tables = impossible()
+    tables.table(2)[:] = [0.0, 0.5, 0.5]
+    evidence = Evidence(np.array([[0, 0, -1]]), {2: np.array([[2.0, 0.0, 0.0]])})
+    found = marginals(tables.network, evidence, [2])
+    assert found.tables[0].tolist() == [[1, 0, 0]]
+    assert found.repairs == Repairs(1, n_undefined=1)

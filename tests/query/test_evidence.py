@@ -5,8 +5,12 @@ import pytest
 
 from oracles.networks import random_tables, rooted_tree
 from tacit.errors import ArgumentError, DataError
+from tacit.query.answers import conditionals, impute, log_prob, marginals
+from tacit.query.draws import sample
 from tacit.query.evidence import Evidence, check_evidence, given, nothing, one_of
+from tacit.query.joint import joint_conditional
 from tacit.query.passes import log_values
+from tacit.query.states import most_likely, posterior
 
 TABLES = random_tables(np.random.default_rng(0), rooted_tree([3, 3, 3, -1], 3), (2, 3, 4, 2))
 
@@ -70,6 +74,35 @@ def test_evidence_without_a_leaf_leaves_the_original_alone():
 def test_evidence_that_does_not_fit_the_network_is_refused(evidence, complaint):
     with pytest.raises(DataError, match=complaint):
         check_evidence(TABLES.network, evidence)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        log_values,
+        log_prob,
+        conditionals,
+        marginals,
+        impute,
+        posterior,
+        most_likely,
+        lambda network, evidence: joint_conditional(network, evidence, [0]),
+        lambda network, evidence: sample(network, 1, np.random.default_rng(0), evidence),
+    ],
+)
+def test_every_query_refuses_codes_that_are_not_there(ask):
+    with pytest.raises(DataError, match="code 2 at leaf 'x0'"):
+        ask(TABLES.network, Evidence(np.array([[2, 0, 0]])))
+
+
+@pytest.mark.parametrize("kind", [np.int16, np.int32])
+def test_queries_leave_codes_as_they_were(kind):
+    codes = np.asfortranarray(np.array([[0, -1, 2], [-1, -1, 3]], dtype=kind))
+    evidence = Evidence(codes, {1: np.ones((2, 3))})
+    before = codes.copy()
+    for ask in (log_prob, conditionals, marginals, impute, posterior, most_likely):
+        ask(TABLES.network, evidence)
+        assert np.array_equal(codes, before)
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64])

@@ -5,6 +5,7 @@ import pytest
 
 from oracles.networks import (
     KINDS,
+    caterpillar,
     in_kind,
     leaf_joint,
     random_evidence,
@@ -14,6 +15,7 @@ from oracles.networks import (
     weighed,
 )
 from tacit.errors import ArgumentError, TooExpensiveError
+from tacit.params.tree import Dense, Network
 from tacit.query.answers import conditionals
 from tacit.query.evidence import Evidence, nothing
 from tacit.query.joint import joint_conditional
@@ -102,3 +104,23 @@ def test_impossible_rows_get_the_joint_table_without_evidence():
         np.outer(tables.table(2)[0], tables.table(3)[0]), abs=1e-12
     )
     assert found.repairs == Repairs(2, n_undefined=1)
+
+
+def test_negative_entries_are_cut_off_and_counted():
+    # P(x, y) as estimated: one entry is below zero.
+    core = np.array([[0.5, 0.1], [-0.2, 0.6]])[:, :, None]
+    tree = rooted_tree([2, 2, -1], 2)
+    network = Network(tree, (np.eye(2),) * 2, (np.ones(2),) * 2, (Dense(core),))
+    found = joint_conditional(network, nothing(2), [0, 1])
+    assert found.table[0] == pytest.approx(np.array([[5, 1], [0, 6]]) / 12, abs=1e-12)
+    assert found.repairs.n_negative == 1
+    assert found.repairs.negative_mass == pytest.approx(0.2 / 1.4)
+
+
+def test_rows_too_improbable_for_a_number_have_joint_tables():
+    rng = np.random.default_rng(0)
+    tables = random_tables(rng, caterpillar(300), (40,) * 300 + (2,) * 299)
+    evidence = Evidence(rng.integers(0, 40, size=(3, 300)))
+    found = joint_conditional(tables.network, evidence, [7, 150]).table
+    apart = conditionals(tables.network, evidence.without([150]), [7]).tables[0]
+    assert found.sum(axis=2) == pytest.approx(apart, abs=1e-10)

@@ -154,3 +154,11 @@ def test_hidden_states_are_refused_where_there_are_no_tables(kind, ask):
     network = in_kind(rng, random_model(rng, n_leaves=7, most_children=2), kind)
     with pytest.raises(NotAvailableError, match='learn="auto", "em"'):
         ask(network, nothing(7))
+
+
+def test_one_node_with_a_table_among_others_without_has_no_posterior():
+    rng = np.random.default_rng(3)
+    tables = random_model(rng, n_leaves=7, most_children=2)
+    forms = ["tables"] + ["dense"] * (len(tables.tree.hidden) - 1)
+    with pytest.raises(NotAvailableError, match="observable form"):
+        posterior(in_kind(rng, tables, forms), nothing(7), [7])

@@ -163,7 +163,7 @@ def downward(inside: Inside, wanted: Collection[int]) -> Iterator[Outside]:
             on_path.add(int(tree.parent[node]))
     n_distinct = int(patterns.n_patterns[-1])
     alone = Outside(tree.root, Messages(np.ones((1, n_distinct))), np.arange(n_distinct))
-    waiting = {tree.root: alone} if on_path else {}
+    waiting = {tree.root: alone}
     for node in range(tree.root, -1, -1):
         if node not in waiting:
             continue
