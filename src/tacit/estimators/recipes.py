@@ -235,7 +235,7 @@ def learn_mossel_roch(job: Job) -> Learnt:
     # Tables from counts may hold zeros, and one of them would make a whole row impossible.
     counts = found.tables.values * job.moments.n_rows + job.prior(1.0, 1.0).pseudo
     tables = Tables(job.layout, normalise_rows(job.layout, counts))
-    return Learnt(tables.network, tables, found.report.as_dict())
+    return Learnt(tables, found.report.as_dict())
 
 
 WAYS: dict[str, Callable[[Job], Learnt]] = {

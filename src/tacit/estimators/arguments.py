@@ -1,0 +1,101 @@
+"""Arguments of estimators, checked once at the door."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from tacit.errors import ArgumentError, ArgumentTypeError
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
+    """Raise an `ArgumentError` that names the nearest choice where a value is none of them."""
+    if isinstance(value, str) and value in choices:
+        return
+    near = difflib.get_close_matches(value, choices, n=1) if isinstance(value, str) else []
+    guess = f"; did you mean {near[0]!r}?" if near else ";"
+    listed = ", ".join(repr(choice) for choice in choices)
+    raise ArgumentError(f"{name}={value!r} is not known{guess} Choose one of {listed}")
+
+
+def check_count(name: str, value: Any, *, none_is: str | None = None) -> None:
+    """Raise an `ArgumentError` unless a value is an integer of at least one.
+
+    Parameters
+    ----------
+    none_is : str, optional
+        What None stands for, where it is allowed too.
+    """
+    if value is None and none_is is not None:
+        return
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        other = "" if none_is is None else f", or None for {none_is}"
+        raise ArgumentError(f"{name}={value!r}; give an integer of at least 1{other}")
+
+
+def check_rows(name: str, value: Any) -> None:
+    """Raise an `ArgumentError` unless a value is an integer that is not negative."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+        raise ArgumentError(f"{name}={value!r}; give an integer that is not negative")
+
+
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    positive: bool = False,
+    none_is: str | None = None,
+    word: str | None = None,
+) -> None:
+    """Raise an `ArgumentError` unless a value is a finite number that is not negative.
+
+    Parameters
+    ----------
+    positive : bool
+        Whether zero is refused too.
+    none_is : str, optional
+        What None stands for, where it is allowed too.
+    word : str, optional
+        A text that is allowed too.
+    """
+    if (value is None and none_is is not None) or (isinstance(value, str) and value == word):
+        return
+    number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if not number or value < 0 or (positive and value == 0):
+        wanted = "a positive number" if positive else "a number that is not negative"
+        others = [f"None for {none_is}"] if none_is is not None else []
+        others += [repr(word)] if word is not None else []
+        raise ArgumentError(f"{name}={value!r}; give {', or '.join([wanted, *others])}")
+
+
+def seed_from(random_state: Any) -> int:
+    """The integer that everything drawn while fitting follows from.
+
+    Parameters
+    ----------
+    random_state : int, numpy.random.Generator, numpy.random.RandomState or None
+        An integer stands for itself; a generator gives one; None takes a new one each time.
+    """
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise ArgumentError(f"random_state={random_state}; give one that is not negative")
+        return int(random_state)
+    return int(generator_from(random_state).integers(2**32))
+
+
+def generator_from(random_state: Any) -> np.random.Generator:
+    """The generator that a `random_state` stands for, see `seed_from`."""
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(2**31)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ArgumentTypeError(
+            f"random_state={random_state!r}; give an integer that is not negative, a numpy "
+            f"Generator, or None"
+        ) from error

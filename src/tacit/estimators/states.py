@@ -1,0 +1,213 @@
+"""How many states the hidden nodes have: as given, or as the data say."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.errors import ArgumentError, ArgumentTypeError, RankError, TooExpensiveError
+from tacit.estimators.progress import Report, silent
+from tacit.estimators.recipes import WAYS, Job, Settings
+from tacit.factor.ranks import side_ranks
+
+if TYPE_CHECKING:
+    from tacit.data.table import Table
+    from tacit.structure.rooted import RootedTree
+    from tacit.structure.topology import Topology
+
+# Numbers of hidden states that are tried where none is given.
+CANDIDATES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+# Share of the rows that is set aside to choose with, where no validation rows are given.
+SET_ASIDE = 0.2
+
+MOMENT_WAYS = ("spectral", "hierarchical", "mossel-roch")
+
+
+def known_states(n_states: Any, topology: Topology, tree: RootedTree) -> dict[str, int]:
+    """The states of the hidden nodes that the user or the tree itself gives a number.
+
+    Parameters
+    ----------
+    n_states : int, mapping of hidden node to int, or "auto"
+        "auto" leaves open what the tree leaves open.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        Where `n_states` is something else, or names what is no hidden node.
+    """
+    free = [tree.names[node] for node in tree.hidden if tree.copy_of[node] < 0]
+    of_tree = {name: count for name, count in topology.n_states.items() if name in free}
+    if isinstance(n_states, str):
+        if n_states != "auto":
+            raise ArgumentError(
+                f'n_states={n_states!r}; give a number, a number for each hidden node, or "auto"'
+            )
+        return of_tree
+    if not isinstance(n_states, Mapping):
+        return dict.fromkeys(free, _count(n_states, ""))
+    strange = [str(name) for name in n_states if name not in free]
+    if strange:
+        raise ArgumentError(
+            f"n_states names {', '.join(map(repr, strange))}, but the hidden nodes are "
+            f"{', '.join(map(repr, free)) or 'none'}"
+        )
+    given = {str(name): _count(n, f" of {name!r}") for name, n in n_states.items()}
+    return {**of_tree, **given}
+
+
+def _count(value: Any, whose: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise ArgumentTypeError(
+            f"n_states={value!r}{whose}; give an integer, a mapping of hidden node to integer, "
+            f'or "auto"'
+        )
+    if value < 1:
+        raise ArgumentError(f"n_states={value}{whose}; give at least 1")
+    return int(value)
+
+
+def state_counts(
+    tree: RootedTree,
+    cards: Sequence[int],
+    known: Mapping[str, int],
+    otherwise: int | None = None,
+) -> tuple[int, ...] | None:
+    """States of every node: categories of leaves and of what repeats them, the rest as known.
+
+    None where a node is not known and nothing is said for it `otherwise`.
+    """
+    counts: list[int] = list(cards)
+    for node in tree.hidden:
+        leaf = int(tree.copy_of[node])
+        count = cards[leaf] if leaf >= 0 else known.get(tree.names[node], otherwise)
+        if count is None:
+            return None
+        counts.append(count)
+    return tuple(counts)
+
+
+def check_carried(tree: RootedTree, states: tuple[int, ...], learn: str, table: Table) -> None:
+    """Raise a `RankError` where a hidden node has more states than the data can carry.
+
+    Tables need at least a row for each state. Moment methods see a hidden node from two sides and can tell no
+    more states apart than there are joint categories on the poorer side, with its branches shared out as
+    evenly as can be.
+    """
+    hidden = [node for node in tree.hidden if tree.copy_of[node] < 0]
+    most = max((states[node] for node in hidden), default=1)
+    if learn not in MOMENT_WAYS:
+        n_rows = table.n_rows if table.weights is None else int(np.count_nonzero(table.weights))
+        if most > n_rows:
+            raise RankError(
+                f"n_states={most} asked for, but the data has n_samples={n_rows}, fewer rows than states; "
+                f"give more rows, or n_states<={n_rows}"
+            )
+        return
+    if most <= min(states[: tree.n_leaves]):
+        return
+    below, above = side_ranks(tree, states)
+    for node in hidden:
+        branches = [below[child] for child in tree.children[node]]
+        if node != tree.root:
+            branches.append(above[node])
+        sides = [1, 1]
+        for branch in sorted(branches, reverse=True):
+            sides[int(sides[1] < sides[0])] *= branch
+        if min(sides) < states[node]:
+            raise RankError(
+                f"hidden node {tree.names[node]!r} has n_states={states[node]}, but the columns around it "
+                f"have so few categories that learn={learn!r} can tell only {min(sides)} states apart; "
+                f'give it n_states<={min(sides)}, or learn="auto"'
+            )
+
+
+def chosen_states(
+    table: Table,
+    held_out: Table | None,
+    tree: RootedTree,
+    known: Mapping[str, int],
+    learn: str,
+    settings: Settings,
+    report: Report,
+) -> tuple[tuple[int, ...], dict[str, Any]]:
+    """The number of states with the best held-out likelihood, and the record of all that were tried.
+
+    Parameters
+    ----------
+    table : Table
+    held_out : Table or None
+        Rows to judge by; without them some of the table's are set aside.
+    tree : RootedTree
+    known : mapping
+        Hidden nodes whose number of states is not to be chosen.
+    learn : str
+    settings : Settings
+    report : callable
+        Told of the share done and what is being tried.
+    """
+    from tacit.evaluate.states import largest_useful_rank
+    from tacit.moments.source import CountedMoments
+
+    cards = table.schema.cards
+    train, held_out = (
+        (table, held_out) if held_out is not None else _set_aside(table, settings.seed)
+    )
+    if held_out is None:
+        return _states(tree, cards, known, 1), {"candidates": [{"n_states": 1}]}
+    moments = CountedMoments.of(train.codes, cards, train.weights, settings.n_jobs)
+    spectra = largest_useful_rank(tree, moments.pairs(), moments.n_rows)
+    most = max(2, spectra.rank)
+    rows: list[dict[str, Any]] = []
+    best, best_score, worse = 1, -np.inf, 0
+    for k in [k for k in CANDIDATES if k <= most]:
+        report(k / (most + 1), f"trying {k} states")
+        job = Job(train, tree, _states(tree, cards, known, k), moments, settings, silent)
+        try:
+            score = _held_out_score(job, held_out, learn)
+        except (RankError, TooExpensiveError) as error:
+            rows.append({"n_states": k, "refused": str(error)})
+            break
+        rows.append({"n_states": k, "score": score})
+        if score > best_score:
+            best, best_score, worse = k, score, 0
+        else:
+            worse += 1
+            if worse == 2:
+                break
+    return _states(tree, cards, known, best), {"candidates": rows, "edges": spectra.edges}
+
+
+def _set_aside(table: Table, seed: int) -> tuple[Table, Table | None]:
+    """The rows to learn from and the rows to judge by; none of these where there are too few rows."""
+    rows = np.arange(table.n_rows) if table.weights is None else np.flatnonzero(table.weights)
+    order = np.random.default_rng(seed).permutation(rows)
+    cut = max(1, round(SET_ASIDE * len(rows)))
+    if cut == len(rows):
+        return table, None
+    return table.take(np.sort(order[cut:])), table.take(np.sort(order[:cut]))
+
+
+def _held_out_score(job: Job, held_out: Table, learn: str) -> float:
+    """Mean log-likelihood of rows that were not learnt from."""
+    from tacit.query.answers import log_prob
+    from tacit.query.evidence import Evidence
+
+    check_carried(job.tree, job.n_states, learn, job.table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        learnt = WAYS[learn](job)
+    values = log_prob(learnt.network, Evidence(held_out.codes)).values
+    return float(np.average(values, weights=held_out.weights))
+
+
+def _states(
+    tree: RootedTree, cards: Sequence[int], known: Mapping[str, int], otherwise: int
+) -> tuple[int, ...]:
+    found = state_counts(tree, cards, known, otherwise)
+    assert found is not None
+    return found
