@@ -97,75 +97,46 @@ def _share(slopes, ids, begins, offsets, k, count, each, slope, rest):
 
 
 @njit(cache=True, nogil=True)
-def expected_counts(
-    tables,
-    starts,
-    n_states,
-    widths,
-    n_leaves,
-    children,
-    child_starts,
-    n_patterns,
-    ids,
-    id_starts,
-    weights,
-    weight_starts,
-    rescale,
-    messages,
-    slopes,
-    offsets,
-    counts,
-):
-    """Log-likelihood of weighted patterns; expected counts of every table entry are added to `counts`.
-
-    Parameters
-    ----------
-    tables, starts, n_states, widths : the flat tables, where each starts, columns and rows of each
-    children, child_starts : see `RootedTree.child_table`
-    n_patterns, ids, id_starts : see `Patterns`
-    weights, weight_starts : weights of the patterns of every node; only the root's where none rescales
-    rescale : (node,) whether messages of a node are brought to sum one
-    messages, slopes, offsets : working space, one entry per pattern and parent state, and where each starts
-    counts : like tables
-    """
-    n_nodes = len(n_states)
-    root = n_nodes - 1
-    widest, most, longest = 1, 1, 0
-    for node in range(n_nodes):
-        widest = max(widest, n_states[node])
-        most = max(most, child_starts[node + 1] - child_starts[node])
-        if rescale[node]:
-            longest = max(longest, n_patterns[node])
-    each = np.empty((most, widest, BLOCK))
-    product = np.empty((widest, BLOCK))
-    slope = np.empty((widest, BLOCK))
-    rest = np.empty(BLOCK)
-    begins = np.empty(most, np.int64)
-    places = np.empty(most, np.int64)
-    no_scale = np.empty(0)
-    scales = np.ones(weight_starts[n_nodes] if longest > 0 else 0)
-    total = 0.0
-
+def _set_leaves(model, messages, offsets):
+    """Messages of the leaves: columns of their tables, and ones for a missing cell."""
+    tables, starts, n_states, widths, n_leaves = model
     for leaf in range(n_leaves):
+        width = widths[leaf]
         for x in range(n_states[leaf]):
-            for g in range(widths[leaf]):
-                messages[offsets[leaf] + x * widths[leaf] + g] = tables[
-                    starts[leaf] + g * n_states[leaf] + x
-                ]
-        for g in range(widths[leaf]):
-            messages[offsets[leaf] + n_states[leaf] * widths[leaf] + g] = 1.0
-    for place in range(offsets[n_nodes]):
-        slopes[place] = 0.0
+            for g in range(width):
+                entry = tables[starts[leaf] + g * n_states[leaf] + x]
+                messages[offsets[leaf] + x * width + g] = entry
+        for g in range(width):
+            messages[offsets[leaf] + n_states[leaf] * width + g] = 1.0
 
-    for node in range(n_leaves, n_nodes):
-        below = children[child_starts[node] : child_starts[node + 1]]
-        d, k, width = len(below), n_states[node], widths[node]
+
+@njit(cache=True, nogil=True)
+def _place(node, first, tree, id_starts, offsets, begins, places):
+    """Where the ids and messages of a node's children start, for a block of its patterns."""
+    children, child_starts = tree
+    count = child_starts[node + 1] - child_starts[node]
+    for place in range(count):
+        child = children[child_starts[node] + place]
+        begins[place] = id_starts[child] + first
+        places[place] = offsets[child]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _upward(model, tree, patterns, weights, scales, messages, offsets, work):
+    """Messages of all hidden nodes; returns what rescaling took from the log-likelihood."""
+    tables, starts, n_states, widths, n_leaves = model
+    n_patterns, ids, id_starts = patterns
+    weights, weight_starts, rescale = weights
+    each, product, _, rest, begins, places = work
+    nothing = np.empty(0)
+    total = 0.0
+    for node in range(n_leaves, len(n_states)):
+        k, width = n_states[node], widths[node]
         table = tables[starts[node] : starts[node + 1]]
         for first in range(0, n_patterns[node], BLOCK):
             count = min(BLOCK, n_patterns[node] - first)
-            for place in range(d):
-                begins[place] = id_starts[below[place]] + first
-                places[place] = offsets[below[place]]
+            d = _place(node, first, tree, id_starts, offsets, begins, places)
             _gather(messages, ids, begins[:d], places[:d], k, count, each, product)
             out = messages[offsets[node] + first * width : offsets[node + 1]]
             if rescale[node]:
@@ -174,23 +145,24 @@ def expected_counts(
                     table, product, k, width, count, rest, out, scales[at:], weights[at:]
                 )
             else:
-                _send_up(table, product, k, width, count, rest, out, no_scale, no_scale)
+                _send_up(table, product, k, width, count, rest, out, nothing, nothing)
+    return total
 
-    at = weight_starts[root]
-    for pattern in range(n_patterns[root]):
-        value = max(messages[offsets[root] + pattern], TINY)
-        total += weights[at + pattern] * math.log(value)
-        slopes[offsets[root] + pattern] = weights[at + pattern] / value
 
-    for node in range(root, n_leaves - 1, -1):
-        below = children[child_starts[node] : child_starts[node + 1]]
-        d, k, width = len(below), n_states[node], widths[node]
+@njit(cache=True, nogil=True)
+def _downward(model, tree, patterns, weights, scales, messages, slopes, offsets, work, counts):
+    """Slopes of the log-likelihood by all messages, and the expected counts of hidden nodes' tables."""
+    tables, starts, n_states, widths, n_leaves = model
+    n_patterns, ids, id_starts = patterns
+    _, weight_starts, rescale = weights
+    each, product, slope, rest, begins, places = work
+    for node in range(len(n_states) - 1, n_leaves - 1, -1):
+        k, width = n_states[node], widths[node]
         table = tables[starts[node] : starts[node + 1]]
+        expected = counts[starts[node] : starts[node + 1]]
         for first in range(0, n_patterns[node], BLOCK):
             count = min(BLOCK, n_patterns[node] - first)
-            for place in range(d):
-                begins[place] = id_starts[below[place]] + first
-                places[place] = offsets[below[place]]
+            d = _place(node, first, tree, id_starts, offsets, begins, places)
             _gather(messages, ids, begins[:d], places[:d], k, count, each, product)
             from_above = slopes[offsets[node] + first * width : offsets[node + 1]]
             if rescale[node]:
@@ -198,22 +170,51 @@ def expected_counts(
                 for b in range(count):
                     for g in range(width):
                         from_above[b * width + g] *= scales[at + b]
-            _send_down(
-                table,
-                product,
-                slope,
-                k,
-                width,
-                count,
-                rest,
-                from_above,
-                counts[starts[node] : starts[node + 1]],
-            )
+            _send_down(table, product, slope, k, width, count, rest, from_above, expected)
             _share(slopes, ids, begins[:d], places[:d], k, count, each, slope, rest)
 
+
+@njit(cache=True, nogil=True)
+def expected_counts(model, tree, patterns, weights, messages, slopes, offsets, counts):
+    """Log-likelihood of weighted patterns; expected counts of every table entry are added to `counts`.
+
+    Parameters
+    ----------
+    model : flat tables, where each starts, columns and rows of each, number of leaves
+    tree : children and where each node's start, see `RootedTree.child_table`
+    patterns : n_patterns, ids, id_starts, see `Patterns`
+    weights : weights of the patterns of every node (only the root's where no node rescales), where each
+        node's start, and whether each node's messages are brought to sum one
+    messages, slopes, offsets : working space, one entry per pattern and parent state, and where each node's
+        start
+    counts : like the flat tables
+    """
+    tables, starts, n_states, widths, n_leaves = model
+    n_patterns = patterns[0]
+    row_weights, weight_starts, rescale = weights
+    n_nodes = len(n_states)
+    root = n_nodes - 1
+    widest, most = 1, 1
+    for node in range(n_nodes):
+        widest = max(widest, n_states[node])
+        most = max(most, tree[1][node + 1] - tree[1][node])
+    each, product = np.empty((most, widest, BLOCK)), np.empty((widest, BLOCK))
+    slope, rest = np.empty((widest, BLOCK)), np.empty(BLOCK)
+    work = (each, product, slope, rest, np.empty(most, np.int64), np.empty(most, np.int64))
+    scales = np.ones(weight_starts[n_nodes] if rescale.any() else 0)
+
+    _set_leaves(model, messages, offsets)
+    total = _upward(model, tree, patterns, weights, scales, messages, offsets, work)
+    slopes[: offsets[n_nodes]] = 0.0
+    at = weight_starts[root]
+    for pattern in range(n_patterns[root]):
+        value = max(messages[offsets[root] + pattern], TINY)
+        total += row_weights[at + pattern] * math.log(value)
+        slopes[offsets[root] + pattern] = row_weights[at + pattern] / value
+    _downward(model, tree, patterns, weights, scales, messages, slopes, offsets, work, counts)
     for leaf in range(n_leaves):
         for x in range(n_states[leaf]):
             for g in range(widths[leaf]):
-                at = starts[leaf] + g * n_states[leaf] + x
-                counts[at] += tables[at] * slopes[offsets[leaf] + x * widths[leaf] + g]
+                entry = starts[leaf] + g * n_states[leaf] + x
+                counts[entry] += tables[entry] * slopes[offsets[leaf] + x * widths[leaf] + g]
     return total

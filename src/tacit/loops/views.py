@@ -89,8 +89,8 @@ def _damped_inverse(loadings, noise):
 def view_loadings(ab, ac, bc, noise):
     """How three views load on the same standardised hidden coordinates, from their covariances.
 
-    The product of the loadings of the two views a and b is what their covariance says; how it is shared between
-    them follows from the third view, as far as it is above the noise.
+    The product of the loadings of the two views a and b is what their covariance says; how it is shared
+    between them follows from the third view, as far as it is above the noise.
     """
     r = len(ab)
     left, sizes, right = svd(ab)
@@ -149,8 +149,12 @@ def hidden_points(of_a, of_b, of_c, third, noise, least):
         for a in range(r):
             for b in range(r):
                 slices[j, 1 + a, 1 + b] = (
-                    cube[a, b, j] + cube[b, a, j] + cube[a, j, b]
-                    + cube[b, j, a] + cube[j, a, b] + cube[j, b, a]
+                    cube[a, b, j]
+                    + cube[b, a, j]
+                    + cube[a, j, b]
+                    + cube[b, j, a]
+                    + cube[j, a, b]
+                    + cube[j, b, a]
                 ) / 6.0
     turn = joint_turn(slices, 50)
     shares = np.empty(k)
@@ -174,7 +178,6 @@ def _means_given(covariance, others, shares, noise):
     the feature's whole variance.
     """
     k = len(shares)
-    m = len(others)
     weighted = others * shares  # (m, k)
     gram = weighted.T @ weighted + np.outer(shares, shares)
     for h in range(k):
@@ -291,8 +294,20 @@ def _hidden_columns(mine, inner, given, noise):
 
 @njit(cache=True, nogil=True)
 def tables_from_views(
-    moments, total_weight, marginals, card_starts, cards, n_states, children, child_starts, groups,
-    copy_of, starts, noise, smooth, state,
+    moments,
+    total_weight,
+    marginals,
+    card_starts,
+    cards,
+    n_states,
+    children,
+    child_starts,
+    groups,
+    copy_of,
+    starts,
+    noise,
+    smooth,
+    state,
 ):
     """Flat probability tables from the features' covariances and third moments.
 
@@ -311,7 +326,9 @@ def tables_from_views(
     for node in range(n_leaves, n_nodes):
         widest = max(widest, n_states[node])
     shares_of = np.zeros((n_nodes, widest))
-    own = np.zeros((n_nodes, widest, widest))  # (node, feature, state)  E[inside feature | own state]
+    own = np.zeros(
+        (n_nodes, widest, widest)
+    )  # (node, feature, state)  E[inside feature | own state]
     at = 0
     for node in range(n_leaves, n_nodes):
         k = n_states[node]

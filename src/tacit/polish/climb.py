@@ -98,7 +98,8 @@ def climb_accelerated(
     """Steps with Anderson acceleration in the logarithms of the parameters; never downhill.
 
     Coordinates are weighted by their mass, the metric in which EM steps are gradient steps. Of Anderson's two
-    types the first took fewer steps on weak models, and weights fewer than none; mixing above one brought nothing.
+    types the first took fewer steps on weak models, and weights fewer than none; mixing above one brought
+    nothing.
 
     Parameters
     ----------

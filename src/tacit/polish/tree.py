@@ -52,10 +52,14 @@ class Expectation:
     def _one(self, values: Array, block: int) -> tuple[float, Array]:
         from tacit.loops.expectation import expected_counts
 
-        before, after, offsets = self._arguments[block]
+        layout, tree = self.layout, self.layout.tree
+        patterns, weights, offsets = self._arguments[block]
         messages, slopes = self._space(int(offsets[-1]))
-        counts = np.zeros(self.layout.size)
-        value = expected_counts(values, *before, *after, messages, slopes, offsets, counts)
+        counts = np.zeros(layout.size)
+        model = (values, layout.starts, layout.columns, layout.widths, tree.n_leaves)
+        value = expected_counts(
+            model, tree.child_table, patterns, weights, messages, slopes, offsets, counts
+        )
         self._spare.append((messages, slopes))
         return value, counts
 
@@ -66,25 +70,16 @@ class Expectation:
     def _prepare(
         self, block: Patterns
     ) -> tuple[tuple[object, ...], tuple[object, ...], NDArray[np.int64]]:
-        layout, tree = self.layout, self.layout.tree
-        children, child_starts = tree.child_table
-        rescale = layout.rescale
-        if rescale.any():
+        """What the compiled loop asks of a block: its patterns, their weights, room for messages."""
+        layout, n_nodes = self.layout, self.layout.tree.n_nodes
+        if layout.rescale.any():
             weights, weight_starts = block.all_weights, block.pattern_starts
         else:
-            weights, weight_starts = block.weights, np.zeros(tree.n_nodes + 1, dtype=np.int64)
-        offsets = np.zeros(tree.n_nodes + 1, dtype=np.int64)
+            weights, weight_starts = block.weights, np.zeros(n_nodes + 1, dtype=np.int64)
+        offsets = np.zeros(n_nodes + 1, dtype=np.int64)
         np.cumsum(block.n_patterns * layout.widths, out=offsets[1:])
-        before = (
-            layout.starts,
-            layout.columns,
-            layout.widths,
-            tree.n_leaves,
-            children,
-            child_starts,
-        )
-        after = (block.n_patterns, block.flat_ids, block.id_starts, weights, weight_starts, rescale)
-        return before, after, offsets
+        patterns = (block.n_patterns, block.flat_ids, block.id_starts)
+        return patterns, (weights, weight_starts, layout.rescale), offsets
 
 
 def normalise_rows(layout: Layout, values: Array) -> Array:
@@ -129,9 +124,7 @@ def dirichlet_prior(layout: Layout, marginals: Array, leaf: float, hidden: float
     return Prior(pseudo)
 
 
-def em_step(
-    expect: Callable[[Array], tuple[float, Array]], layout: Layout, prior: Prior
-) -> Step:
+def em_step(expect: Callable[[Array], tuple[float, Array]], layout: Layout, prior: Prior) -> Step:
     """One step of MAP-EM: the penalised log-likelihood of the parameters, better ones, their mass."""
 
     def step(values: Array) -> tuple[float, Array, Array]:
