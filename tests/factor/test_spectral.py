@@ -217,6 +217,19 @@ def test_the_default_beats_the_printed_form():
     assert mean_error(ours, model, test) < 0.5 < mean_error(printed, model, test)
 
 
+def test_too_many_states_asked_for_cost_little():
+    """Directions that the data do not show are cut, and leaves are chosen by those that they do."""
+    model = toy("bin5", 5, 2, 0)
+    moments, test = counted(model, 10_000, 1), sample_codes(model, 500, 99)
+    n_states = model.layout.n_states
+    many = (*n_states[:16], *[5] * len(n_states[16:]))
+    errors = [
+        mean_error(spectral(model.tree, moments, each).network, model, test)
+        for each in (n_states, many)
+    ]
+    assert errors[1] < 1.15 * errors[0] < 0.15
+
+
 def test_missing_cells_cost_little_when_few():
     model = toy("bin4", 3, 2, 4)
     codes = sample_codes(model, 20_000, 5)

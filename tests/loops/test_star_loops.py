@@ -53,10 +53,14 @@ def test_the_best_views_are_found_as_by_enumeration():
     path_ranks = np.maximum(path_ranks, path_ranks.T)
     spectra[:, :, 1] += 5 * (path_ranks < 2)  # what looks strongest cannot be of the rank
     inside = np.array([[1, 0, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0], [0, 1, 0, 1, 1, 1]], dtype=bool)
-    ranks = np.array([1, 2, 2])
-    chosen, views, strengths = stars.best_views(spectra, path_ranks, inside, ranks, 2)
+    ranks = np.array([1, 2, 3])
+    path_ranks[0, 3] = path_ranks[3, 0] = path_ranks[0, 5] = path_ranks[5, 0] = 3
+    shown = np.full((6, 6), 2)  # nothing stands out at the rank of the last edge: it is judged at 2
+    found = stars.best_views(spectra, shown, path_ranks, inside, ranks, 2)
+    chosen, views, strengths, compared = found
+    assert compared.tolist() == [1, 2, 2]
     for edge, rank in enumerate(ranks):
-        usable = np.where(path_ranks >= rank, spectra[:, :, rank - 1], 0.0)
+        usable = np.where(path_ranks >= rank, spectra[:, :, compared[edge] - 1], 0.0)
         scores = {
             leaf: np.sort(usable[leaf, ~inside[edge]])[::-1][:2]
             for leaf in np.flatnonzero(inside[edge])
@@ -71,9 +75,8 @@ def test_views_that_do_not_exist_are_marked():
     spectra = np.ones((2, 2, 1))
     inside = np.array([[True, False], [True, True]])
     ranks = np.array([1, 1])
-    chosen, views, strengths = stars.best_views(
-        spectra, np.ones((2, 2), np.int64), inside, ranks, 3
-    )
+    ones = np.ones((2, 2), np.int64)
+    chosen, views, strengths, _ = stars.best_views(spectra, ones, ones, inside, ranks, 3)
     assert chosen.tolist() == [0, 0]
     assert views.tolist() == [[1, -1, -1], [-1, -1, -1]]
     assert strengths.tolist() == [[1, 0, 0], [0, 0, 0]]
@@ -82,14 +85,14 @@ def test_views_that_do_not_exist_are_marked():
 def test_the_compiled_loops_agree_with_their_python_source(monkeypatch):
     joint, shares, scale, offsets = random_pairs(2, [3, 2, 4])
     compiled = stars.pair_spectra(joint, shares, scale, offsets, 2)
-    path_ranks = np.full((3, 3), 2)
+    path_ranks = shown = np.full((3, 3), 2)
     inside, ranks = np.eye(3, dtype=bool), np.array([1, 2, 2])
-    chosen = stars.best_views(compiled, path_ranks, inside, ranks, 2)
+    chosen = stars.best_views(compiled, shown, path_ranks, inside, ranks, 2)
     monkeypatch.setattr(stars, "leading_values", stars.leading_values.py_func)
     assert compiled == pytest.approx(
         stars.pair_spectra.py_func(joint, shares, scale, offsets, 2), rel=1e-12
     )
     for one, two in zip(
-        chosen, stars.best_views.py_func(compiled, path_ranks, inside, ranks, 2), strict=True
+        chosen, stars.best_views.py_func(compiled, shown, path_ranks, inside, ranks, 2), strict=True
     ):
         assert np.array_equal(one, two)

@@ -11,15 +11,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.factor.stars import EdgeViews, Group, PairMoments, root_scale
+from tacit.factor.stars import ROUNDING, EdgeViews, Group, PairMoments, root_scale
 from tacit.factor.svd import stacked_svd
 from tacit.moments.source import Moments
 
 Array = NDArray[np.float64]
 Key = TypeVar("Key", bound=Hashable)
-
-# Singular values below this share of the largest are rounding, also where tables are exact.
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,7 +145,7 @@ def _from_tables(
     strengths = []
     for block, scale in zip(blocks, column_scales, strict=True):
         rest = block - np.outer(block.sum(axis=1), block.sum(axis=0)) if whiten else block
-        values = np.linalg.svd(row_scales.T * rest * scale, compute_uv=False)
+        _, values, _ = stacked_svd(row_scales.T * rest * scale)
         if whiten:
             values = np.append(1.0, values)
         strengths.append(float(values[views.rank - 1]) if len(values) >= views.rank else 0.0)
@@ -235,6 +232,7 @@ def _thresholds(stack: _Stack, edges: Sequence[EdgeViews], cut: float, largest: 
 def _undone(right: Array, values: Array, thresholds: Array) -> Array:
     """(edge, b, m) Right singular vectors over their values, or zeros where the value is cut."""
     kept = values > thresholds[:, None]
+    kept[:, 0] = values[:, 0] > 0  # one direction is always kept
     inverse = np.divide(1.0, values, out=np.zeros_like(values), where=kept)
     return right.swapaxes(1, 2) * inverse[:, None, :]
 

@@ -20,11 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError
-from tacit.factor.edges import ROUNDING, EdgeSpectrum
+from tacit.factor.edges import EdgeSpectrum
 from tacit.factor.ranks import checked_states
 from tacit.factor.reports import Factored, Report
 from tacit.factor.splits import joined, split_tree
-from tacit.factor.stars import EdgeViews, Group, edge_views, pair_moments, root_scale
+from tacit.factor.stars import (
+    ROUNDING,
+    EdgeViews,
+    Group,
+    edge_views,
+    pair_moments,
+    root_scale,
+)
 from tacit.factor.svd import stacked_svd
 from tacit.moments.source import Moments
 from tacit.params.tree import Dense, Network

@@ -107,6 +107,7 @@ class EdgePlan:
     inside: NDArray[np.bool_]  # (edge, leaf)  whether the leaf lies below the edge
     ranks: Integers  # (edge,)  the largest rank that the two sides of the edge can share
     path_ranks: Integers  # (leaf, leaf)  the largest rank of the joint table of two leaves
+    single: Integers  # (edge,)  the largest rank of any leaf below the edge with any leaf above it
 
 
 @lru_cache(maxsize=32)
@@ -130,4 +131,6 @@ def edge_plan(tree: RootedTree, n_states: tuple[int, ...]) -> EdgePlan:
             reach[node] = np.maximum(reach[node], np.minimum(reach[child], n_states[node]))
     below, above = side_ranks(tree, n_states)
     ranks = np.minimum(below, above)[:-1]
-    return EdgePlan(inside[:-1], ranks, paths)
+    inside = inside[:-1]
+    single = np.array([paths[np.ix_(row, ~row)].max(initial=1) for row in inside], dtype=np.int64)
+    return EdgePlan(inside, ranks, paths, np.minimum(single, ranks))

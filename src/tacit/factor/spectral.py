@@ -139,16 +139,13 @@ def _bases(
     features: int,
     cut: float,
 ) -> dict[int, EdgeBasis]:
-    """The basis of each edge, by lower node; leaves that are sent as they are have none.
+    """The basis of each edge, by lower node.
 
-    A leaf with no more categories than its edge has dimensions is sent as it is: there is nothing to reduce,
-    and with more hidden states than categories nothing could be inverted.
+    A leaf's edge has none where the leaf has too few categories for the states behind it, and the data show
+    all that it has: the leaf is then sent as it is, and nothing needs to be inverted there.
     """
-    edges = {
-        edge: views
-        for edge, views in enumerate(edge_views(tree, n_states, pairs, n_views, features))
-        if views.above and (edge >= tree.n_leaves or n_states[edge] > views.rank)
-    }
+    views = edge_views(tree, n_states, pairs, n_views, features)
+    edges = {edge: each for edge, each in enumerate(views) if each.above}
     return edge_bases(moments, pairs, edges, cut=cut)
 
 

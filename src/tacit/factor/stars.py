@@ -15,6 +15,9 @@ from tacit.structure.rooted import RootedTree
 Array = NDArray[np.float64]
 Group = tuple[int, ...]  # leaves whose joint category is looked at as one
 
+# Singular values below this share of the largest are rounding, also where tables are exact.
+ROUNDING = 1e-12
+
 # Rows added to each category before its share is taken: rare categories would else be blown up.
 PSEUDO_ROWS = 5.0
 
@@ -33,12 +36,11 @@ class PairMoments:
     """All pairs of leaves: their joint probabilities and how strongly each pair shows a given rank."""
 
     joint: Array  # (cell, cell)
-    scale: (
-        Array  # (cell,)  one over the root of each category's share; ones where nothing is whitened
-    )
+    scale: Array  # (cell,)  one over the root of each category's share, or ones
     supports: Array  # (leaf, leaf)  rows behind each pair; infinite where tables are exact
     offsets: NDArray[np.int64]  # (leaf + 1,)
     spectra: Array  # (leaf, leaf, value)  singular values of the scaled joint tables
+    shown: NDArray[np.int64]  # (leaf, leaf)  how many of them stand out from noise
     whiten: bool
 
     @property
@@ -85,7 +87,10 @@ def pair_moments(moments: Moments, n_values: int, *, whiten: bool) -> PairMoment
     else:
         scale = np.ones(len(joint))
         spectra = pair_spectra(joint, np.zeros(len(joint)), scale, offsets, n_values)
-    return PairMoments(joint, scale, supports, offsets, spectra, whiten)
+    roots = np.sqrt(np.diff(offsets) - 1.0) if whiten else np.full(len(offsets) - 1, 0.25)
+    noise = np.add.outer(roots, roots) / np.sqrt(np.maximum(supports, 1))
+    shown = (spectra > np.maximum(noise, ROUNDING)[:, :, None]).sum(axis=2)
+    return PairMoments(joint, scale, supports, offsets, spectra, shown, whiten)
 
 
 def root_scale(shares: Array, n_rows: Array | float) -> Array:
@@ -104,26 +109,32 @@ def edge_views(
     """The leaves that stand for the two sides of each edge; an edge is named by its lower node.
 
     One leaf below and `n_views` leaves above, those with the largest singular value at the edge's rank.
-    An edge whose rank no pair of leaves can show gets groups of up to `features` leaves on each side;
-    their strengths are unknown until their tables are counted, and given as 1. The edge of a leaf is then
-    left without views: the leaf is sent as it is.
+    An edge whose rank no pair of leaves can show gets groups of up to `features` leaves on each side,
+    if some pair shows all that it can; their strengths are unknown until their tables are counted, and
+    given as 1. The edge of a leaf is then left without views: the leaf is sent as it is.
     """
     from tacit.loops.stars import best_views
 
     plan = edge_plan(tree, n_states)
-    found = best_views(pairs.spectra, plan.path_ranks, plan.inside, plan.ranks, n_views)
-    stars, views, strengths = (each.tolist() for each in found)
-    n_found = ((found[1] >= 0) & (found[2] > 0)).sum(axis=1).tolist()
+    args = pairs.spectra, pairs.shown, plan.path_ranks, plan.inside, plan.single, n_views
+    stars, views, strengths, compared = best_views(*args)
+    n_found = np.maximum(((views >= 0) & (strengths > 0)).sum(axis=1), views[:, 0] >= 0).tolist()
+    # More than single leaves can show is looked for where they show all that they can.
+    more = ((plan.ranks > plan.single) & (compared == plan.single)).tolist()
+    lists = stars.tolist(), views.tolist(), strengths.tolist(), plan.single.tolist()
     out = []
-    for edge, (rank, n) in enumerate(zip(plan.ranks.tolist(), n_found, strict=True)):
-        if n or edge < tree.n_leaves:
-            above = tuple((leaf,) for leaf in views[edge][:n])
-            noise = LEAF_NOISE if edge < tree.n_leaves else 1.0
-            out.append(EdgeViews((stars[edge],), above, tuple(strengths[edge][:n]), rank, noise))
-        elif len(tree.below[edge]) == tree.n_leaves:  # above an only child there is nothing
-            out.append(EdgeViews((stars[edge],), ((),), (1.0,), 1))
-        else:
+    for edge, (star, leaves, values, rank) in enumerate(zip(*lists, strict=True)):
+        n = n_found[edge]
+        if edge < tree.n_leaves:
+            above = () if more[edge] else tuple((leaf,) for leaf in leaves[:n])
+            out.append(EdgeViews((star,), above, tuple(values[:n]), rank, LEAF_NOISE))
+        elif n == 0:  # above an only child there is nothing
+            out.append(EdgeViews((star,), ((),), (1.0,), 1))
+        elif more[edge] and features > 1:
             out.append(_grouped(tree, n_states, pairs, plan, edge, n_views, features))
+        else:
+            above = tuple((leaf,) for leaf in leaves[:n])
+            out.append(EdgeViews((star,), above, tuple(values[:n]), rank))
     return out
 
 
@@ -142,7 +153,8 @@ def strongest_views(
     """
     if len(below) == 1:
         able = allowed & (path_ranks[below[0]] >= rank)
-        strengths = np.where(able, pairs.spectra[below[0], :, rank - 1], 0.0)
+        level = max(min(2, rank), min(rank, int(pairs.shown[below[0]].max(where=able, initial=0))))
+        strengths = np.where(able, pairs.spectra[below[0], :, level - 1], 0.0)
         order = np.argsort(-strengths, kind="stable")[:n_views]
         order = order[strengths[order] > 0]
         if len(order):
@@ -166,7 +178,6 @@ def _grouped(
     ranked_inside = inside[np.argsort(-dependence.max(axis=1), kind="stable")].tolist()
     ranked_outside = outside[np.argsort(-dependence.max(axis=0), kind="stable")].tolist()
     rank = int(plan.ranks[edge])
-
     rank_at = GroupRanks(tree, n_states)
     parent = int(tree.parent[edge])
 

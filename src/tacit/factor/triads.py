@@ -55,8 +55,9 @@ def triad(
     """
     branches = branch_of_leaf(tree, node)
     rank = n_states[node]
-    strengths = pairs.spectra[:, :, rank - 1] * (path_ranks >= rank)
-    strengths = strengths * (branches[:, None] != branches)
+    able = (path_ranks >= rank) & (branches[:, None] != branches)
+    level = max(min(2, rank), min(rank, int(pairs.shown.max(where=able, initial=0))))
+    strengths = np.where(able, pairs.spectra[:, :, level - 1], 0.0)
     best_of_leaf = strengths.max(axis=1)
     order = np.lexsort((-best_of_leaf, _places_within(branches, best_of_leaf)))[:MOST_CANDIDATES]
     table = strengths[np.ix_(order, order)]

@@ -135,12 +135,17 @@ def pair_spectra(joint, shares, scale, offsets, n_values):
 
 
 @njit(cache=True, nogil=True)
-def best_views(spectra, path_ranks, inside, ranks, n_views):
+def best_views(spectra, shown, path_ranks, inside, ranks, n_views):
     """Per edge, the leaf below it and the leaves above it that show the edge's rank most strongly.
+
+    Pairs are compared by the singular value at the largest rank, up to the edge's, that any of them shows:
+    beyond it there is only noise.
 
     Parameters
     ----------
     spectra : (leaf, leaf, value)
+    shown : (leaf, leaf)
+        How many singular values of the pair stand out from noise.
     path_ranks : (leaf, leaf)
         The largest rank that the pair's table can have; pairs below the edge's rank are not chosen.
     inside : (edge, leaf)
@@ -151,17 +156,25 @@ def best_views(spectra, path_ranks, inside, ranks, n_views):
     -------
     stars : (edge,)  the leaf below
     views : (edge, n_views)  the leaves above, strongest first, -1 where there are no more
-    strengths : (edge, n_views)  the singular value at the edge's rank of each; zero where no pair will do
+    strengths : (edge, n_views)  the singular value of each; zero where no pair will do
+    compared : (edge,)  the rank at which pairs were compared
     """
     n_edges, n_leaves = inside.shape
     stars = np.full(n_edges, -1, np.int64)
     views = np.full((n_edges, n_views), -1, np.int64)
     strengths = np.zeros((n_edges, n_views))
+    compared = np.zeros(n_edges, np.int64)
     found = np.empty(n_views, np.int64)
     values = np.empty(n_views)
     for edge in range(n_edges):
         best = -1.0
         rank = ranks[edge]
+        level = min(2, rank)
+        for a in range(n_leaves):
+            for b in range(n_leaves):
+                if inside[edge, a] and not inside[edge, b] and path_ranks[a, b] >= rank:
+                    level = max(level, min(rank, shown[a, b]))
+        compared[edge] = level
         for a in range(n_leaves):
             if not inside[edge, a]:
                 continue
@@ -170,7 +183,7 @@ def best_views(spectra, path_ranks, inside, ranks, n_views):
             for b in range(n_leaves):
                 if inside[edge, b]:
                     continue
-                value = spectra[a, b, rank - 1] if path_ranks[a, b] >= rank else 0.0
+                value = spectra[a, b, level - 1] if path_ranks[a, b] >= rank else 0.0
                 place = n_views
                 while place > 0 and (found[place - 1] < 0 or values[place - 1] < value):
                     place -= 1
@@ -187,4 +200,4 @@ def best_views(spectra, path_ranks, inside, ranks, n_views):
                 stars[edge] = a
                 views[edge] = found
                 strengths[edge] = values
-    return stars, views, strengths
+    return stars, views, strengths, compared
