@@ -1,7 +1,7 @@
 """Writes the stored model files of the current format, and what the models say before they are saved.
 
-A stored file is written once, when its format is new, and then never again: it proves that later versions still
-read it. Run `python tests/oracles/stored_models.py` only before a format is released.
+A stored file is written once, when its format is new, and then never again: it proves that later versions
+still read it. Run `python tests/oracles/stored_models.py` only before a format is released.
 """
 
 import json

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from tacit.data.table import Column
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file (.tacit).")]
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="A table: .csv, .tsv or .parquet.")]
@@ -38,11 +41,8 @@ def given_values(model: object, given: list[str] | None) -> dict[str, object]:
     """What is known, by column: the text of one value, or a set of texts.
 
     A column's name and a category may contain ``=`` and ``|``: the longest name that is a column counts, and
-    what is a category as a whole is not cut.
+    so does the longest category.
     """
-    from tacit.data.coding import category_code
-    from tacit.errors import CategoryError
-
     schema = model.schema_  # type: ignore[attr-defined]
     found: dict[str, object] = {}
     for text in given or ():
@@ -58,12 +58,24 @@ def given_values(model: object, given: list[str] | None) -> dict[str, object]:
                 f"{name!r} is given twice; say {name}=A|B for one of several values",
                 param_hint="--given",
             )
-        try:
-            category_code(column, value)
-            found[name] = value
-        except CategoryError:
-            parts = value.split("|")
-            if len(parts) == 1:
-                raise
-            found[name] = {part for part in parts if category_code(column, part) >= 0}
+        values = _values(column, value.split("|"))
+        found[name] = values[0] if len(values) == 1 else set(values)
     return found
+
+
+def _values(column: Column, parts: list[str]) -> list[str]:
+    """The parts of a text, those put together again that are one category with a bar in it."""
+    from tacit.data.coding import category_code
+    from tacit.errors import CategoryError
+
+    if not parts:
+        return []
+    complaints = []
+    for length in range(len(parts), 0, -1):
+        first = "|".join(parts[:length])
+        try:
+            category_code(column, first)
+            return [first, *_values(column, parts[length:])]
+        except CategoryError as error:
+            complaints.append(error)
+    raise complaints[-1]  # about the shortest part, which is what most people mean

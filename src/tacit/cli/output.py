@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import math
@@ -80,13 +81,19 @@ def print_rows(table: pa.Table) -> None:
 def _delimited(table: pa.Table, delimiter: str) -> bytes:
     """CSV; quotes only where some value needs them."""
     import pyarrow as pa
-    from pyarrow import csv
+    from pyarrow import csv as arrow_csv
 
+    # Arrow quotes either every text or none, and the names always: those are written here.
+    head = io.StringIO()
+    csv.writer(head, delimiter=delimiter, lineterminator="\n").writerow(table.column_names)
     for style in ("none", "needed"):
-        sink = io.BytesIO()
-        options = csv.WriteOptions(delimiter=delimiter, quoting_style=style)
+        sink = io.BytesIO(head.getvalue().encode())
+        sink.seek(0, io.SEEK_END)
+        options = arrow_csv.WriteOptions(
+            include_header=False, delimiter=delimiter, quoting_style=style
+        )
         try:
-            csv.write_csv(table, sink, options)
+            arrow_csv.write_csv(table, sink, options)
         except pa.ArrowInvalid:  # a value with a comma, a quote or a new line
             continue
         break

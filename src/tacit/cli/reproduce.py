@@ -33,23 +33,30 @@ def reproduce(
     ),
     json: Json = False,
 ) -> None:
-    """Run experiments of the papers and say whether their claims held."""
+    """Run experiments of the papers and say whether their claims held.
+
+    Each writes a table of every run and a picture like the paper's.
+    """
+    from dataclasses import asdict
+
     from tacit import experiments
     from tacit.cli.output import console, print_json
 
+    text = console()
     if listing or not names:
         claims = experiments.listing()
         if json:
-            print_json(claims)
+            print_json([{"name": name, "claim": claim} for name, claim in claims])
             return
-        out_text = console()
-        for name, claim in claims.items():
-            out_text.print(f"{name:12}  {claim}", markup=False)
+        width = max(len(name) for name, _ in claims)
+        for name, claim in claims:
+            text.print(f"{name:{width}}  {claim}", markup=False)
         return
-    verdicts = {}
+    found = []
     for name in names:
-        verdicts[name] = experiments.run(name, scale=scale.value, out=out)
+        found.append(experiments.run(name, scale=scale.value, out=out, progress=True))
         if not json:
-            console().print(f"{name}: {verdicts[name]}", markup=False)
+            verdict = found[-1]
+            text.print(f"{verdict}\n  {verdict.csv}  {verdict.png}", markup=False)
     if json:
-        print_json({name: str(verdict) for name, verdict in verdicts.items()})
+        print_json([{**asdict(v), "csv": str(v.csv), "png": str(v.png)} for v in found])

@@ -1,0 +1,185 @@
+"""The program as a whole: errors, warnings, exit codes, colours, pipes, help."""
+
+import os
+import subprocess
+import sys
+import warnings
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import tacit
+from tacit.cli import app
+from tacit.cli.program import Program
+from tacit.errors import ArgumentError, DataWarning
+
+COMMANDS = ["score", "predict", "query", "impute", "sample", "info", "plot", "export"]
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, list(arguments))
+
+
+def process(*arguments, **environment):
+    """`python -m tacit` in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "tacit", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+def test_the_version_is_told():
+    assert run("--version").output == f"tacit {tacit.__version__}\n"
+
+
+def test_every_command_has_help():
+    listed = run("--help").output
+    for command in [*COMMANDS, "demo", "reproduce", "fit"]:
+        assert f"\n  {command} " in listed
+        result = run(command, "--help")
+        assert result.exit_code == 0
+        assert "Usage: " in result.output
+    assert "--structure" in run("fit", "tree", "--help").output
+
+
+def test_nothing_at_all_is_answered_with_help():
+    assert "Usage: " in run().output
+
+
+def test_a_mistyped_command_gets_a_suggestion():
+    result = run("quary")
+    assert result.exit_code == 2
+    assert "Did you mean 'query'?" in result.output
+
+
+def test_a_mistyped_option_gets_a_suggestion():
+    result = run("query", "m.tacit", "--targt", "x")
+    assert result.exit_code == 2
+    assert "--target" in result.output
+
+
+def test_a_mistyped_way_of_learning_lists_those_that_exist():
+    result = run("fit", "tree", "x.csv", "-o", "m.tacit", "--learn", "spektral")
+    assert result.exit_code == 2
+    assert "mossel-roch" in result.output
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_missing_model_is_one_line_and_exit_code_one(command, tmp_path):
+    more = {
+        "score": ["d.csv"],
+        "predict": ["d.csv", "-t", "x"],
+        "query": ["-t", "x"],
+        "impute": ["d.csv"],
+        "plot": ["-o", "t.svg"],
+        "export": ["-o", "t.nwk"],
+    }
+    result = run(command, str(tmp_path / "no.tacit"), *more.get(command, []))
+    assert result.exit_code == 1
+    assert result.output.startswith("error: there is no model file")
+    assert result.output.count("\n") == 1
+
+
+def test_a_table_as_model_is_one_line_and_exit_code_one(tmp_path):
+    (tmp_path / "d.csv").write_text("a,b\n1,2\n")
+    result = run("info", str(tmp_path / "d.csv"))
+    assert result.exit_code == 1
+    assert "is not a model file" in result.output
+    assert result.output.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (None, "there is no file"),
+        ("", "cannot be read"),
+        ("a,b\n", "minimum of 1 is required"),
+        ("a,a\n1,2\n", "column names must differ"),
+    ],
+)
+def test_bad_data_is_one_line_and_nothing_is_written(tmp_path, text, complaint):
+    data, model = tmp_path / "d.csv", tmp_path / "m.tacit"
+    if text is not None:
+        data.write_text(text)
+    result = run("fit", "tree", str(data), "-o", str(model))
+    assert result.exit_code == 1
+    assert result.output.startswith("error: ")
+    assert complaint in result.output
+    assert result.output.count("\n") == 1
+    assert not model.exists()
+
+
+def test_a_wrong_output_is_refused_before_the_work(tmp_path):
+    assert "say 'm.tacit'" in run("fit", "tree", "no.csv", "-o", "m.pkl").output
+    for command in (["score", "m", "d"], ["impute", "m", "d"], ["sample", "m"]):
+        result = run(*command, "-o", "out.xlsx")
+        assert result.exit_code == 1
+        assert "tables are written as .csv, .tsv, .parquet" in result.output
+
+
+def test_an_error_of_several_lines_becomes_one():
+    small = typer.Typer(cls=Program)
+    small.callback()(lambda: None)
+
+    @small.command()
+    def fail():
+        raise ArgumentError("first\n   second")
+
+    result = CliRunner().invoke(small, ["fail"])
+    assert (result.exit_code, result.output) == (1, "error: first second\n")
+
+
+def test_warnings_of_ours_are_one_line_and_others_stay_what_they_are():
+    small = typer.Typer(cls=Program)
+    small.callback()(lambda: None)
+
+    @small.command()
+    def warn(other: bool = False):
+        warnings.warn("look\nhere", RuntimeWarning if other else DataWarning, stacklevel=1)
+
+    result = CliRunner().invoke(small, ["warn"])
+    assert (result.exit_code, result.output) == (0, "warning: look here\n")
+    with pytest.warns(RuntimeWarning, match="look"):
+        CliRunner().invoke(small, ["warn", "--other"])
+
+
+def test_a_bug_is_not_hidden():
+    small = typer.Typer(cls=Program)
+    small.callback()(lambda: None)
+    small.command("fail")(lambda: 1 / 0)
+    assert isinstance(CliRunner().invoke(small, ["fail"]).exception, ZeroDivisionError)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """The path of a small model that needs no compiling."""
+    path = tmp_path_factory.mktemp("program") / "m.tacit"
+    tacit.ChowLiuTree().fit({"x": ["a", "c"] * 20, "y": ["b", "d"] * 20}).save(path)
+    return str(path)
+
+
+def test_the_program_runs_as_a_process_of_its_own(model):
+    done = process("query", model, "-g", "x=a", "-t", "y", FORCE_COLOR="1", NO_COLOR="1")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("P(y | x=a)\n")
+    assert "\x1b[3" not in done.stdout  # no colour, though it was forced
+
+
+def test_an_error_in_a_process_is_one_line_on_standard_error(model):
+    done = process("query", model, "-g", "x=e", "-t", "y")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: column 'x' has no category 'e'")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_pipe_that_closes_early_is_no_traceback(model):
+    command = [sys.executable, "-m", "tacit", "sample", model, "-n", "200000"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
+        started.stdout.readline()
+        started.stdout.close()
+        assert started.stderr.read() == b""

@@ -1,0 +1,66 @@
+"""`tacit reproduce` passes on what the experiments say; they are tested in their own room."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import tacit.experiments
+from tacit.cli import app
+from tacit.experiments import Verdict
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """What `tacit.experiments.run` was asked, which answers at once."""
+    found = []
+
+    def run(name, *, scale, out, progress):
+        found.append((name, scale, out, progress))
+        return Verdict(
+            name, "A claim.", name == "fig-4.4", "why", Path("a.csv"), Path("a.png"), f"{name}: so"
+        )
+
+    monkeypatch.setattr(tacit.experiments, "run", run)
+    return found
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, ["reproduce", *arguments])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+@pytest.mark.parametrize("arguments", [["--list"], []])
+def test_the_experiments_are_listed_with_their_claims(arguments):
+    said = run(*arguments)
+    for name, claim in tacit.experiments.listing():
+        assert f"{name} " in said
+        assert claim in said
+
+
+def test_the_list_in_json():
+    said = json.loads(run("--list", "--json"))
+    assert [(each["name"], each["claim"]) for each in said] == tacit.experiments.listing()
+
+
+def test_experiments_are_run_in_order_and_their_verdicts_printed(calls, tmp_path):
+    said = run("fig-4.4", "fig-4.5", "--scale", "paper", "--out", str(tmp_path))
+    assert calls == [(name, "paper", tmp_path, True) for name in ("fig-4.4", "fig-4.5")]
+    assert said == "fig-4.4: so\n  a.csv  a.png\nfig-4.5: so\n  a.csv  a.png\n"
+
+
+def test_verdicts_in_json(calls):
+    said = json.loads(run("fig-4.4", "fig-4.5", "--json"))
+    assert [each["held"] for each in said] == [True, False]
+    assert said[0]["csv"] == "a.csv"
+    assert calls[0][1:3] == ("small", Path("out"))
+
+
+def test_a_mistyped_name_gets_a_suggestion():
+    assert "did you mean 'fig-4.4'?" in run("fig-44", code=1)
+
+
+def test_another_scale_is_refused():
+    assert "small" in run("fig-4.4", "--scale", "large", code=2)
