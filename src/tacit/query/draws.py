@@ -161,13 +161,9 @@ def _draw_leaves(
     network, tree = inside.network, inside.network.tree
     codes = np.empty(uniforms.shape, dtype=np.int64)
     repairs = Repairs()
-    sent = Messages(np.ones((1, len(at_root))))
-    if tree.root < tree.n_leaves:
-        codes[:, 0], repairs = _draw_leaf(inside, 0, sent, at_root, uniforms[:, 0], base[0])
-        return codes, repairs
-    stack = [
-        _Frame.of(inside, tree.root, sent, at_root)
-    ]  # a caterpillar is deeper than Python's own
+    alone = Messages(np.ones((1, len(at_root))))
+    # A stack of its own: a caterpillar is deeper than Python's.
+    stack = [_Frame.of(inside, tree.root, alone, at_root)]
     places = [0]
     while stack:
         frame, place = stack[-1], places[-1]

@@ -100,13 +100,12 @@ def _cell_values(
     in all of them, so that the repetition costs little there.
     """
     n_cells = math.prod(shape)
-    bare = evidence.without(leaves)
     n_lines = evidence.n_rows * n_cells
     sign, log_abs = np.empty(n_lines), np.empty(n_lines)
     for part in row_blocks(network, n_lines, block_rows):
         row, cell = np.divmod(np.arange(part.start, part.stop), n_cells)
-        lines = bare.rows(row)
-        if leaves:
+        lines = evidence.rows(row)
+        if leaves:  # codes count before soft evidence
             lines.codes[:, list(leaves)] = np.column_stack(np.unravel_index(cell, shape))
         sign[part], log_abs[part] = upward(network, lines).values()
     return sign.reshape(-1, n_cells), log_abs.reshape(-1, n_cells)
