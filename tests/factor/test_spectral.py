@@ -253,12 +253,24 @@ def test_columns_never_seen_together_are_not_used_as_views():
     assert np.isfinite(log_values(fitted.network, Evidence(codes[:50]))[1]).all()
 
 
-@pytest.mark.parametrize("rows", [np.zeros((0, 8), np.int16), np.zeros((1, 8), np.int16)])
-def test_no_rows_and_one_row_still_give_a_network(rows):
+@pytest.mark.parametrize("whiten", [True, False])
+@pytest.mark.parametrize("n_rows", [0, 1])
+def test_no_rows_and_one_row_still_give_a_network(n_rows, whiten):
     model = toy("bin4", 3, 2, 4)
-    network = spectral(model.tree, CountedMoments.of(rows, (3,) * 8), model.layout.n_states).network
-    value = log_values(network, Evidence(np.full((1, 8), -1)))
-    assert value[1][0] == pytest.approx(0, abs=1e-9)
+    moments = CountedMoments.of(np.zeros((n_rows, 8), np.int16), (3,) * 8)
+    network = spectral(model.tree, moments, model.layout.n_states, whiten=whiten).network
+    sign, log_abs = log_values(network, Evidence(np.full((1, 8), -1)))
+    assert (sign[0], log_abs[0]) == (1, pytest.approx(0, abs=1e-9))
+
+
+def test_groups_of_leaves_are_used_only_where_single_ones_show_all_they_can():
+    model = toy("bin4", 2, 4, 0)
+    n_states = model.layout.n_states
+    few = spectral(model.tree, counted(model, 50, 1), n_states).report.edges
+    exact = spectral(model.tree, ExactMoments(model), n_states).report.edges
+    inner = [node for node in model.tree.hidden if node != model.tree.root]
+    assert any(len(few[node].views.below) == 1 for node in inner)
+    assert all(len(exact[node].views.below) == 2 for node in inner)
 
 
 def test_a_constant_column_is_no_obstacle():

@@ -57,10 +57,10 @@ def test_the_best_views_are_found_as_by_enumeration():
     path_ranks[0, 3] = path_ranks[3, 0] = path_ranks[0, 5] = path_ranks[5, 0] = 3
     shown = np.full((6, 6), 2)  # nothing stands out at the rank of the last edge: it is judged at 2
     found = stars.best_views(spectra, shown, path_ranks, inside, ranks, 2)
-    chosen, views, strengths, compared = found
-    assert compared.tolist() == [1, 2, 2]
+    chosen, views, strengths, reached = found
+    assert reached.tolist() == [1, 2, 2]
     for edge, rank in enumerate(ranks):
-        usable = np.where(path_ranks >= rank, spectra[:, :, compared[edge] - 1], 0.0)
+        usable = np.where(path_ranks >= rank, spectra[:, :, reached[edge] - 1], 0.0)
         scores = {
             leaf: np.sort(usable[leaf, ~inside[edge]])[::-1][:2]
             for leaf in np.flatnonzero(inside[edge])

@@ -117,10 +117,10 @@ def edge_views(
 
     plan = edge_plan(tree, n_states)
     args = pairs.spectra, pairs.shown, plan.path_ranks, plan.inside, plan.single, n_views
-    stars, views, strengths, compared = best_views(*args)
+    stars, views, strengths, reached = best_views(*args)
     n_found = np.maximum(((views >= 0) & (strengths > 0)).sum(axis=1), views[:, 0] >= 0).tolist()
     # More than single leaves can show is looked for where they show all that they can.
-    more = ((plan.ranks > plan.single) & (compared == plan.single)).tolist()
+    more = ((plan.ranks > plan.single) & (reached == plan.single)).tolist()
     lists = stars.tolist(), views.tolist(), strengths.tolist(), plan.single.tolist()
     out = []
     for edge, (star, leaves, values, rank) in enumerate(zip(*lists, strict=True)):

@@ -138,8 +138,8 @@ def pair_spectra(joint, shares, scale, offsets, n_values):
 def best_views(spectra, shown, path_ranks, inside, ranks, n_views):
     """Per edge, the leaf below it and the leaves above it that show the edge's rank most strongly.
 
-    Pairs are compared by the singular value at the largest rank, up to the edge's, that any of them shows:
-    beyond it there is only noise.
+    Pairs are compared by the singular value at the largest rank, up to the edge's, that any of them shows
+    (at 2 if none shows more than the constant): beyond it there is only noise.
 
     Parameters
     ----------
@@ -157,24 +157,24 @@ def best_views(spectra, shown, path_ranks, inside, ranks, n_views):
     stars : (edge,)  the leaf below
     views : (edge, n_views)  the leaves above, strongest first, -1 where there are no more
     strengths : (edge, n_views)  the singular value of each; zero where no pair will do
-    compared : (edge,)  the rank at which pairs were compared
+    reached : (edge,)  the largest rank, up to the edge's, that any pair shows
     """
     n_edges, n_leaves = inside.shape
     stars = np.full(n_edges, -1, np.int64)
     views = np.full((n_edges, n_views), -1, np.int64)
     strengths = np.zeros((n_edges, n_views))
-    compared = np.zeros(n_edges, np.int64)
+    reached = np.zeros(n_edges, np.int64)
     found = np.empty(n_views, np.int64)
     values = np.empty(n_views)
     for edge in range(n_edges):
         best = -1.0
         rank = ranks[edge]
-        level = min(2, rank)
+        reached[edge] = 1
         for a in range(n_leaves):
             for b in range(n_leaves):
                 if inside[edge, a] and not inside[edge, b] and path_ranks[a, b] >= rank:
-                    level = max(level, min(rank, shown[a, b]))
-        compared[edge] = level
+                    reached[edge] = max(reached[edge], min(rank, shown[a, b]))
+        level = max(reached[edge], min(2, rank))
         for a in range(n_leaves):
             if not inside[edge, a]:
                 continue
@@ -200,4 +200,4 @@ def best_views(spectra, shown, path_ranks, inside, ranks, n_views):
                 stars[edge] = a
                 views[edge] = found
                 strengths[edge] = values
-    return stars, views, strengths, compared
+    return stars, views, strengths, reached
