@@ -1,0 +1,1 @@
+"""Matrices to factors: singular vectors, linear systems, moment decompositions."""
