@@ -1,0 +1,167 @@
+"""Pictures like the seeds': one column per case, errors above, times below, all on log scales."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.experiments.runs import Runs
+from tacit.experiments.trials import Case
+from tacit.plot import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LABELS = {"error": "error (L1)", "seconds": "training time (CPU s)"}
+
+# Lines may leave the panel at the top: the estimate that is zero everywhere has error 1, and by how many
+# orders of magnitude another one is worse tells nothing.
+MOST = {"error": 1e3, "seconds": math.inf}
+
+# Colours and marks of the lines of the seeds' figures, in the order in which a picture names its methods.
+MARKS = (
+    (style.BLUE, "o"),
+    (style.VERMILION, "s"),
+    (style.GREEN, "^"),
+    (style.PURPLE, "D"),
+    (style.ORANGE, "v"),
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A method in a panel: its name in the legend and its name in the table."""
+
+    label: str
+    method: str
+    colour: str
+    mark: str
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One column of the picture."""
+
+    title: str
+    case: Case
+    lines: tuple[Line, ...]
+
+
+def lines(
+    names: Sequence[str], ours: Mapping[str, str] | None = None, other: str | None = None
+) -> tuple[Line, ...]:
+    """Lines of a panel, in the order of the legend.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Methods of the seed.
+    ours : mapping, optional
+        Tacit's own form of some of them, by name; dashed and of the same colour.
+    other : str, optional
+        One more of Tacit's methods, in black.
+    """
+    marks = dict(zip(names, MARKS, strict=False))
+    found = [Line(name, name, *marks[name]) for name in names]
+    shown = {own: marks[name] for name, own in (ours or {}).items()}
+    found += [Line(own, own, *mark, dashed=True) for own, mark in shown.items()]
+    if other is not None:
+        found.append(Line(other, other, style.BLACK, "x", dashed=True))
+    return tuple(found)
+
+
+def picture(runs: Runs, title: str, panels: Sequence[Panel], measures: Sequence[str]) -> Figure:
+    """The figure: medians over the models, with the middle half of the models as a band.
+
+    Parameters
+    ----------
+    runs : Runs
+    title : str
+    panels : sequence of Panel
+        From left to right.
+    measures : sequence of {"error", "seconds"}
+        From top to bottom.
+    """
+    style.pyplot()  # says what to install where it is missing
+    from matplotlib.figure import Figure
+
+    size = (max(2.6 * len(panels) + 0.6, 6.4), 2.3 * len(measures) + 1.3)
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(len(measures), len(panels), sharex=True, sharey="row", squeeze=False)
+    for row, measure in enumerate(measures):
+        for column, panel in enumerate(panels):
+            ax = grid[row, column]
+            for line in panel.lines:
+                _draw(ax, runs.of(panel.case), line, measure)
+            _dress(ax)
+            if row == 0:
+                ax.set_title(panel.title, fontsize=style.FONT_SIZE)
+            if column == 0:
+                ax.set_ylabel(LABELS[measure], fontsize=style.FONT_SIZE)
+            if row == len(measures) - 1:
+                ax.set_xlabel("training rows", fontsize=style.FONT_SIZE)
+        # All panels of a row share one scale, which is known only when the last of them is drawn.
+        if grid[row, 0].get_ylim()[1] > MOST[measure]:
+            grid[row, 0].set_ylim(top=MOST[measure])
+    handles: dict[str, Any] = {}
+    for ax in grid.flat:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.suptitle(title, fontsize=style.FONT_SIZE + 2)
+    figure.legend(
+        list(handles.values()),
+        list(handles),
+        loc="outside lower center",
+        ncols=len(handles) if len(handles) <= 6 else math.ceil(len(handles) / 2),
+        frameon=False,
+        fontsize=style.FONT_SIZE,
+        title="lines: median over the models; bands: the middle half of them",
+        title_fontsize=style.FONT_SIZE - 1,
+    )
+    return figure
+
+
+def _draw(ax: Axes, runs: Runs, line: Line, measure: str) -> None:
+    """A method's medians; sizes at which it mostly failed have no mark."""
+    import numpy as np
+
+    own = runs.where(method=line.method)
+    sizes, middles, lows, highs = [], [], [], []
+    for n_rows in own.sizes:
+        values = [getattr(row, measure) for row in own.where(n_rows=n_rows).rows]
+        # Quartiles that are among the values: between a number and inf there is nothing.
+        low, high = np.quantile(values, [0.25, 0.75], method="nearest")
+        middle = own.median(measure, n_rows=n_rows)
+        if math.isfinite(middle) and middle > 0:
+            sizes.append(n_rows)
+            middles.append(middle)
+            lows.append(min(low, middle))
+            highs.append(max(high, middle) if math.isfinite(high) else middle)
+    if not sizes:
+        return
+    if any(high > low for low, high in zip(lows, highs, strict=True)) and not line.dashed:
+        ax.fill_between(sizes, lows, highs, color=line.colour, alpha=0.13, linewidth=0)
+    ax.plot(
+        sizes,
+        middles,
+        color=line.colour,
+        marker=line.mark,
+        markersize=4,
+        linewidth=1.4,
+        linestyle=(0, (4, 2)) if line.dashed else "-",
+        markerfacecolor="white" if line.dashed and line.mark != "x" else line.colour,
+        label=line.label,
+    )
+
+
+def _dress(ax: Axes) -> None:
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.grid(color="#DDDDDD", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.tick_params(labelsize=style.FONT_SIZE - 1)

@@ -1,0 +1,50 @@
+"""The algorithms as the seeds print them.
+
+Tacit's estimators go beyond the seeds: they divide by the roots of the shares, weigh views by what they
+see and cut directions that are lost in noise. A seed's claim is about what the seed describes, so that its
+experiment runs these stages without any of that. Which leaves stand for a subtree the seeds leave open;
+Tacit chooses them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tacit.params.tree import Network
+    from tacit.structure.topology import Topology
+
+
+def learn_as_printed(
+    learn: str, n_states: int, topology: Topology, rows: Any, **options: Any
+) -> Network:
+    """What an algorithm learns without Tacit's additions.
+
+    Parameters
+    ----------
+    learn : {"spectral", "hierarchical"}
+        Thesis chapters 4 and 7, with ``representation="tensor"`` or ``"matrix"``; Song et al. (2013) with the
+        linker over all leaves outside an edge.
+    n_states : int
+        States of every hidden node.
+    topology : Topology
+    rows : table
+    **options
+        Of the stage: `n_views`, `representation`.
+    """
+    from tacit.data.reading import read_table
+    from tacit.factor.hierarchical import hierarchical
+    from tacit.factor.spectral import spectral
+    from tacit.moments.source import CountedMoments
+
+    table = read_table(rows)
+    tree = topology.rooted(table.schema.names)
+    states = (*table.schema.cards, *(n_states for _ in tree.hidden))
+    moments = CountedMoments.of(table.codes, table.schema.cards)
+    if learn == "spectral":
+        return spectral(tree, moments, states, whiten=False, cut=0.0, **options).network
+    assert learn == "hierarchical", learn
+    found = hierarchical(
+        tree, moments, states, window=None, whiten=False, codes=table.codes, **options
+    )
+    return found.network

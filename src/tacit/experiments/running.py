@@ -1,0 +1,126 @@
+"""Experiments by name: listed, run, judged."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from pathlib import Path
+from typing import Any
+
+from tacit.errors import ArgumentError
+from tacit.experiments.records import append_run, open_record, read_runs
+from tacit.experiments.runs import Runs
+from tacit.experiments.trials import Trial, perform
+from tacit.experiments.verdicts import Experiment, Verdict, verdict
+
+# Where each experiment lives, in the order of the seeds.
+HOMES = {
+    "fig-4.4": "fig_4_4",
+    "fig-4.5": "fig_4_5",
+    "fig-4.6": "fig_4_6",
+    "fig-7.5": "fig_7_5",
+    "fig-7.6": "fig_7_6",
+    "fig-7.7": "fig_7_7",
+    "fig-7.8": "fig_7_8",
+    "song-fig-2": "song_fig_2",
+}
+
+# What users choose from; tests have a smaller one of their own.
+SCALES = ("small", "paper")
+
+# A fit takes about as long as so many rows, beside those that it has.
+_ROWS_PER_FIT = 2000
+
+
+def listing() -> list[tuple[str, str]]:
+    """The names of all experiments, each with the claim that it tests.
+
+    Examples
+    --------
+    >>> [name for name, claim in listing()][:2]
+    ['fig-4.4', 'fig-4.5']
+    """
+    return [(name, experiment(name).claim) for name in HOMES]
+
+
+def experiment(name: str) -> Experiment:
+    """The experiment of a name."""
+    if name not in HOMES:
+        near = difflib.get_close_matches(name, HOMES, n=1)
+        guess = f"; did you mean {near[0]!r}?" if near else ";"
+        raise ArgumentError(f"no experiment is called {name!r}{guess} there are {', '.join(HOMES)}")
+    module = importlib.import_module(f"tacit.experiments.{HOMES[name]}")
+    found: Experiment = module.EXPERIMENT
+    return found
+
+
+def run(name: str, *, scale: str = "small", out: Path | str, progress: Any = None) -> Verdict:
+    """Run an experiment of the seeds and say whether its claim held.
+
+    Writes ``NAME-SCALE.csv``, a line for every run, and ``NAME-SCALE.png``, a picture like the seed's. Runs
+    that are in the table already, with the same settings and by the same version, are not run again: what
+    was stopped goes on where it was.
+
+    Parameters
+    ----------
+    name : str
+        See `listing`.
+    scale : {"small", "paper"}
+        "small": fewer models, sizes and smaller trees, at most two minutes. "paper": the seed's settings.
+    out : path
+        The folder for both files; made if it is not there.
+    progress : None, bool or callable
+        As of estimators.
+
+    Returns
+    -------
+    Verdict
+
+    Raises
+    ------
+    ArgumentError
+        No such experiment or scale.
+    FileFormatError, FileWriteError
+        The table is something else, or cannot be written.
+    DependencyError
+        matplotlib is not installed.
+    """
+    from tacit.estimators.progress import reporting
+    from tacit.loops.threads import limit_threads
+    from tacit.plot.style import pyplot
+
+    asked = experiment(name)
+    if scale not in asked.settings:
+        raise ArgumentError(f"scale={scale!r} is not known; choose one of {SCALES}")
+    pyplot()  # no runs without a picture of them
+    csv = Path(out) / f"{name}-{scale}.csv"
+    done = read_runs(csv)
+    open_record(csv)
+    trials = asked.settings[scale].trials()
+    left = [trial for trial in trials if trial.key not in done]
+    # One thread, so that CPU times compare.
+    with reporting(progress) as report, limit_threads(1):
+        work, finished = sum(map(_work, left)), 0
+        for trial in left:
+            report(finished / work, str(trial))
+            each = done[trial.key] = perform(trial)
+            append_run(csv, each)
+            finished += _work(trial)
+    runs = Runs(tuple(done[trial.key] for trial in trials))
+    png = csv.with_suffix(".png")
+    _save_picture(asked, scale, runs, png)
+    return verdict(asked, runs, csv, png)
+
+
+def _work(trial: Trial) -> int:
+    """How long a trial takes, as far as progress is concerned: in rows."""
+    return trial.n_rows + _ROWS_PER_FIT
+
+
+def _save_picture(asked: Experiment, scale: str, runs: Runs, png: Path) -> None:
+    from tacit.experiments.panels import picture
+    from tacit.files.atomic import atomic_path
+
+    figure = picture(runs, asked.title, asked.panels(asked.settings[scale]), asked.measures)
+    with atomic_path(png) as temporary:
+        figure.savefig(temporary, dpi=160)
