@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.loops.threads import one_blas_thread
 from tacit.params.tree import Layout, layout
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ NOISE = 8.0
 SMOOTH = 0.02
 
 
+@one_blas_thread()
 def moment_start(
     lay: Layout,
     pairs: PairTables,

@@ -11,9 +11,11 @@ import math
 import numpy as np
 from numba import njit
 
-# Patterns handled together: what they touch stays in the nearest cache.
-BLOCK = 256
+# Patterns handled together: what they touch stays in the nearest cache, or nearly so at wide nodes.
+BLOCK, MOST_ENTRIES = 256, 1 << 17
 TINY = 1e-300
+# A product of many messages is lifted when it falls below this.
+LOW = 1e-100
 _LOOSE = {"reassoc", "contract", "nsz", "arcp"}
 
 
@@ -96,6 +98,78 @@ def _share(slopes, ids, begins, offsets, k, count, each, slope, rest):
                 slopes[offset + ids[begin + b] * k] += rest[b]
 
 
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _lift(product, k, count, line, logs):
+    """Divide products that have become small by their largest entry, and note its logarithm."""
+    for b in range(count):
+        line[b] = product[0, b]
+    for h in range(1, k):
+        for b in range(count):
+            line[b] = max(line[b], product[h, b])
+    least = 1.0
+    for b in range(count):
+        least = min(least, line[b])
+    if least >= LOW:
+        return False
+    for b in range(count):
+        if 0.0 < line[b] < LOW:
+            logs[b] += math.log(line[b])
+            for h in range(k):
+                product[h, b] /= line[b]
+    return True
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _multiply(each, n_children, k, count, product, line, logs):
+    """The children's product in many steps; returns whether anything was taken out of it (`logs`)."""
+    logs[:count] = 0.0
+    product[:k, :count] = each[0, :k, :count]
+    lifted = False
+    for place in range(1, n_children):
+        for h in range(k):
+            for b in range(count):
+                product[h, b] *= each[place, h, b]
+        lifted |= _lift(product, k, count, line, logs)
+    return lifted
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _share_wide(slopes, ids, begins, offsets, k, count, each, slope, product, logs, lifted, space):
+    """The same as `_share` in as many steps as there are children: products before and after each.
+
+    Parts of a product are no smaller than the whole: where that was not lifted, they need not be.
+    """
+    after, after_logs, before_logs, line, spare = space
+    n_children = len(begins)
+    product[:k, :count] = 1.0
+    before_logs[:count] = 0.0
+    for place in range(n_children - 1, -1, -1):
+        after[place, :k, :count] = product[:k, :count]
+        after_logs[place, :count] = before_logs[:count]
+        for h in range(k):
+            for b in range(count):
+                product[h, b] *= each[place, h, b]
+        if lifted:
+            _lift(product, k, count, spare, before_logs)
+    product[:k, :count] = slope[:k, :count]
+    before_logs[:count] = 0.0
+    line[:count] = 1.0
+    for place in range(n_children):
+        begin = begins[place]
+        if lifted:
+            for b in range(count):
+                line[b] = math.exp(before_logs[b] + after_logs[place, b] - logs[b])
+        for h in range(k):
+            offset = offsets[place] + h
+            for b in range(count):
+                part = product[h, b] * after[place, h, b] * line[b]
+                slopes[offset + ids[begin + b] * k] += part
+            for b in range(count):
+                product[h, b] *= each[place, h, b]
+        if lifted:
+            _lift(product, k, count, spare, before_logs)
+
+
 @njit(cache=True, nogil=True)
 def _set_leaves(model, messages, offsets):
     """Messages of the leaves: columns of their tables, and ones for a missing cell."""
@@ -127,17 +201,22 @@ def _upward(model, tree, patterns, weights, scales, messages, offsets, work):
     """Messages of all hidden nodes; returns what rescaling took from the log-likelihood."""
     tables, starts, n_states, widths, n_leaves = model
     n_patterns, ids, id_starts = patterns
-    weights, weight_starts, rescale = weights
-    each, product, _, rest, begins, places = work
+    weights, weight_starts, rescale, wide = weights
+    each, product, _, rest, begins, places, logs, _ = work
+    block = len(rest)
     nothing = np.empty(0)
     total = 0.0
     for node in range(n_leaves, len(n_states)):
         k, width = n_states[node], widths[node]
         table = tables[starts[node] : starts[node + 1]]
-        for first in range(0, n_patterns[node], BLOCK):
-            count = min(BLOCK, n_patterns[node] - first)
+        for first in range(0, n_patterns[node], block):
+            count = min(block, n_patterns[node] - first)
             d = _place(node, first, tree, id_starts, offsets, begins, places)
             _gather(messages, ids, begins[:d], places[:d], k, count, each, product)
+            if wide[node]:
+                if _multiply(each, d, k, count, product, rest, logs):
+                    for b in range(count):
+                        total += weights[weight_starts[node] + first + b] * logs[b]
             out = messages[offsets[node] + first * width : offsets[node + 1]]
             if rescale[node]:
                 at = weight_starts[node] + first
@@ -154,16 +233,18 @@ def _downward(model, tree, patterns, weights, scales, messages, slopes, offsets,
     """Slopes of the log-likelihood by all messages, and the expected counts of hidden nodes' tables."""
     tables, starts, n_states, widths, n_leaves = model
     n_patterns, ids, id_starts = patterns
-    _, weight_starts, rescale = weights
-    each, product, slope, rest, begins, places = work
+    _, weight_starts, rescale, wide = weights
+    each, product, slope, rest, begins, places, logs, space = work
+    block = len(rest)
     for node in range(len(n_states) - 1, n_leaves - 1, -1):
         k, width = n_states[node], widths[node]
         table = tables[starts[node] : starts[node + 1]]
         expected = counts[starts[node] : starts[node + 1]]
-        for first in range(0, n_patterns[node], BLOCK):
-            count = min(BLOCK, n_patterns[node] - first)
+        for first in range(0, n_patterns[node], block):
+            count = min(block, n_patterns[node] - first)
             d = _place(node, first, tree, id_starts, offsets, begins, places)
             _gather(messages, ids, begins[:d], places[:d], k, count, each, product)
+            lifted = wide[node] and _multiply(each, d, k, count, product, rest, logs)
             from_above = slopes[offsets[node] + first * width : offsets[node + 1]]
             if rescale[node]:
                 at = weight_starts[node] + first
@@ -171,7 +252,12 @@ def _downward(model, tree, patterns, weights, scales, messages, slopes, offsets,
                     for g in range(width):
                         from_above[b * width + g] *= scales[at + b]
             _send_down(table, product, slope, k, width, count, rest, from_above, expected)
-            _share(slopes, ids, begins[:d], places[:d], k, count, each, slope, rest)
+            if wide[node]:
+                _share_wide(
+                    slopes, ids, begins[:d], places[:d], k, count, each, slope, product, logs, lifted, space
+                )  # fmt: skip
+            else:
+                _share(slopes, ids, begins[:d], places[:d], k, count, each, slope, rest)
 
 
 @njit(cache=True, nogil=True)
@@ -183,24 +269,29 @@ def expected_counts(model, tree, patterns, weights, messages, slopes, offsets, c
     model : flat tables, where each starts, columns and rows of each, number of leaves
     tree : children and where each node's start, see `RootedTree.child_table`
     patterns : n_patterns, ids, id_starts, see `Patterns`
-    weights : weights of the patterns of every node (only the root's where no node rescales), where each
-        node's start, and whether each node's messages are brought to sum one
+    weights : weights of the patterns of every node (only the root's where no other needs them), where each
+        node's start, whether each node's messages are brought to sum one, whether it is wide
     messages, slopes, offsets : working space, one entry per pattern and parent state, and where each node's
         start
     counts : like the flat tables
     """
     tables, starts, n_states, widths, n_leaves = model
     n_patterns = patterns[0]
-    row_weights, weight_starts, rescale = weights
+    row_weights, weight_starts, rescale, wide = weights
     n_nodes = len(n_states)
     root = n_nodes - 1
     widest, most = 1, 1
-    for node in range(n_nodes):
+    for node in range(n_leaves, n_nodes):
         widest = max(widest, n_states[node])
         most = max(most, tree[1][node + 1] - tree[1][node])
-    each, product = np.empty((most, widest, BLOCK)), np.empty((widest, BLOCK))
-    slope, rest = np.empty((widest, BLOCK)), np.empty(BLOCK)
-    work = (each, product, slope, rest, np.empty(most, np.int64), np.empty(most, np.int64))
+    block = max(min(BLOCK, MOST_ENTRIES // (most * widest)), 8)
+    each, product = np.empty((most, widest, block)), np.empty((widest, block))
+    slope, rest, logs = np.empty((widest, block)), np.empty(block), np.empty(block)
+    room = most if wide.any() else 0
+    lines = (np.empty(block), np.empty(block), np.empty(block))
+    space = (np.empty((room, widest, block)), np.empty((room, block)), *lines)
+    begins, places = np.empty(most, np.int64), np.empty(most, np.int64)
+    work = (each, product, slope, rest, begins, places, logs, space)
     scales = np.ones(weight_starts[n_nodes] if rescale.any() else 0)
 
     _set_leaves(model, messages, offsets)

@@ -20,6 +20,10 @@ Array = NDArray[np.float64]
 # Messages of that many leaves are multiplied before they are brought back to sum one. A leaf takes a few
 # nats off; doubles hold 700.
 LEAVES_BETWEEN_RESCALING = 40
+# Beyond this many children, or this many leaves below them since the last rescaling, the messages of a node's
+# children are multiplied step by step: the work then grows with their number, not its square, and the product
+# is lifted before it under-runs.
+WIDE, WIDE_LEAVES = 12, 120
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,16 +116,27 @@ class Layout:
         """Columns of each node's table: its own states."""
         return np.array(self.n_states, dtype=np.int64)
 
-    @cached_property
+    @property
     def rescale(self) -> NDArray[np.bool_]:
         """The nodes whose messages are brought back to sum one, so that no product under-runs."""
-        due = np.zeros(self.tree.n_nodes, dtype=np.bool_)
+        return self._precautions[0]
+
+    @property
+    def wide(self) -> NDArray[np.bool_]:
+        """The nodes whose children's messages are multiplied step by step, see `WIDE`."""
+        return self._precautions[1]
+
+    @cached_property
+    def _precautions(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        due, wide = np.zeros((2, self.tree.n_nodes), dtype=np.bool_)
         since = np.ones(self.tree.n_nodes, dtype=np.int64)
         for node in self.tree.hidden:
-            since[node] = sum(since[child] for child in self.tree.children[node])
+            children = self.tree.children[node]
+            since[node] = sum(since[child] for child in children)
+            wide[node] = len(children) > WIDE or since[node] > WIDE_LEAVES
             if since[node] > LEAVES_BETWEEN_RESCALING and node != self.tree.root:
                 due[node], since[node] = True, 0
-        return due
+        return due, wide
 
     @cached_property
     def row_starts(self) -> NDArray[np.int64]:

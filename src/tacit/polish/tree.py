@@ -72,14 +72,14 @@ class Expectation:
     ) -> tuple[tuple[object, ...], tuple[object, ...], NDArray[np.int64]]:
         """What the compiled loop asks of a block: its patterns, their weights, room for messages."""
         layout, n_nodes = self.layout, self.layout.tree.n_nodes
-        if layout.rescale.any():
+        if layout.rescale.any() or layout.wide[:-1].any():
             weights, weight_starts = block.all_weights, block.pattern_starts
         else:
             weights, weight_starts = block.weights, np.zeros(n_nodes + 1, dtype=np.int64)
         offsets = np.zeros(n_nodes + 1, dtype=np.int64)
         np.cumsum(block.n_patterns * layout.widths, out=offsets[1:])
         patterns = (block.n_patterns, block.flat_ids, block.id_starts)
-        return patterns, (weights, weight_starts, layout.rescale), offsets
+        return patterns, (weights, weight_starts, layout.rescale, layout.wide), offsets
 
 
 def normalise_rows(layout: Layout, values: Array) -> Array:
