@@ -127,12 +127,16 @@ def climb_accelerated(
         trial = image
         if len(order) > 1:
             guess = extrapolate(points, images, np.array(order), mass)
-            trial = normalise(np.exp(guess)) if len(guess) else image
+            if len(guess):
+                # Far out, an extrapolation may leave the range of numbers; it then goes downhill. Zeros stay.
+                trial = normalise(np.exp(np.minimum(guess, 700.0)) * (image > 0))
         found, trial_image, trial_mass = step(trial)
         count += 1
         if len(order) > 1 and not found >= objective:
             # The extrapolation went downhill: take the plain step, and forget how we got here.
             order, trial = [], image
+            if count == max_iter:
+                break
             found, trial_image, trial_mass = step(trial)
             count += 1
         before, objective = objective, found
