@@ -43,19 +43,29 @@ def nearly_everywhere(runs: Runs) -> Finding:
 
 
 def significantly(runs: Runs) -> Finding:
-    """The mean log ratio of the errors on the same rows, in standard errors."""
+    """The mean log ratio of the errors on the same rows, in standard errors; failures are left out."""
     scores = []
     for own in map(runs.of, runs.cases):
-        theirs = {(row.n_rows, row.seed): row for row in own.where(method=MOSSEL_ROCH.name).rows}
-        logs = [
-            math.log(theirs[row.n_rows, row.seed].error / row.error)
+        theirs = {
+            (row.n_rows, row.seed): row.error for row in own.where(method=MOSSEL_ROCH.name).rows
+        }
+        ratios = [
+            theirs.get((row.n_rows, row.seed), math.nan) / row.error
             for row in own.where(method=SPECTRAL.name).rows
-            if (row.n_rows, row.seed) in theirs and theirs[row.n_rows, row.seed].error < math.inf
         ]
-        spread = statistics.stdev(logs) / math.sqrt(len(logs)) if len(logs) > 1 else math.inf
-        scores.append(statistics.fmean(logs) / spread if spread > 0 else math.inf)
+        scores.append(_score([math.log(each) for each in ratios if 0 < each < math.inf]))
     shown = ", ".join(f"{score:.1f}" for score in scores)
-    return Finding(bool(scores) and min(scores) > 2, f"{shown} standard errors")
+    return Finding(all(score > 2 for score in scores), f"{shown} standard errors")
+
+
+def _score(numbers: list[float]) -> float:
+    """The mean in standard errors of it; NaN where that cannot be said."""
+    if len(numbers) < 2:
+        return math.nan
+    mean, spread = statistics.fmean(numbers), statistics.stdev(numbers)
+    if spread == 0:
+        return math.copysign(math.inf, mean) if mean else 0.0
+    return mean / spread * math.sqrt(len(numbers))
 
 
 def panels(chosen: Settings) -> list[Panel]:

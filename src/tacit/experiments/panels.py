@@ -104,9 +104,7 @@ def picture(runs: Runs, title: str, panels: Sequence[Panel], measures: Sequence[
                 ax.set_ylabel(LABELS[measure], fontsize=style.FONT_SIZE)
             if row == len(measures) - 1:
                 ax.set_xlabel("training rows", fontsize=style.FONT_SIZE)
-        # All panels of a row share one scale, which is known only when the last of them is drawn.
-        if grid[row, 0].get_ylim()[1] > MOST[measure]:
-            grid[row, 0].set_ylim(top=MOST[measure])
+        _limit(grid[row], MOST[measure])
     handles: dict[str, Any] = {}
     for ax in grid.flat:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
@@ -156,6 +154,36 @@ def _draw(ax: Axes, runs: Runs, line: Line, measure: str) -> None:
         markerfacecolor="white" if line.dashed and line.mark != "x" else line.colour,
         label=line.label,
     )
+
+
+def _limit(row: Sequence[Axes], most: float) -> None:
+    """Cut the scale of a row of panels at the top, and name the lines that are lost altogether.
+
+    The panels of a row share one scale, which is known only when the last of them is drawn.
+    """
+    import numpy as np
+
+    if row[0].get_ylim()[1] <= most:
+        return
+    row[0].set_ylim(top=most)
+    for ax in row:
+        lost = [
+            str(line.get_label())
+            for line in ax.get_lines()
+            if np.asarray(line.get_ydata(), dtype=np.float64).min() > most
+        ]
+        if lost:
+            text = f"above this: {', '.join(lost)}"
+            ax.text(
+                0.98,
+                0.97,
+                text,
+                ha="right",
+                va="top",
+                transform=ax.transAxes,
+                fontsize=7,
+                color=style.DIM,
+            )
 
 
 def _dress(ax: Axes) -> None:

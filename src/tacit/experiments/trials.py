@@ -45,7 +45,7 @@ class Method:
     @property
     def settings(self) -> str:
         """All that tells this method from others, in words for the table."""
-        form = [f"{self.learn}, as printed" if self.as_printed else self.learn]
+        form = [f"{self.learn} (as printed)" if self.as_printed else self.learn]
         return " ".join([*form, *(f"{name}={value}" for name, value in self.options)])
 
 

@@ -1,0 +1,314 @@
+"""Claims of experiments decide right on runs whose outcome is made up, both ways."""
+
+import math
+
+import pytest
+
+from oracles.experiment_runs import made_runs
+from tacit.experiments.running import HOMES, experiment
+from tacit.experiments.trials import Settings
+from tacit.experiments.verdicts import Finding, counted, verdict
+
+
+def few_seeds(name):
+    """The paper's settings with two models each."""
+    paper = experiment(name).settings["paper"]
+    return Settings(paper.cases, paper.methods, paper.sizes, 2)
+
+
+def held(name, error, seconds=lambda _: 1.0):
+    """Which parts of a claim hold."""
+    findings = experiment(name).judge(made_runs(few_seeds(name), error, seconds))
+    return [finding.held for finding in findings]
+
+
+def but(function, condition, value):
+    """A function of trials, changed where a condition holds."""
+    return lambda trial: value(function(trial)) if condition(trial) else function(trial)
+
+
+def is_method(*names):
+    return lambda trial: trial.method.name in names
+
+
+def at(n_rows, *names):
+    return lambda trial: trial.n_rows == n_rows and (not names or trial.method.name in names)
+
+
+def times(factor):
+    return lambda number: number * factor
+
+
+# -- figure 4.4 -----------------------------------------------------------------------------------
+
+
+def error_4_4(trial):
+    few = {"spectral": 1.0, "EM 1e-3": 1.1, "EM 1e-4": 1.3, "EM 1e-5": 1.4}
+    middle = {"spectral": 0.4, "EM 1e-3": 0.6, "EM 1e-4": 0.35, "EM 1e-5": 0.3}
+    many = {"spectral": 0.05, "EM 1e-3": 0.5, "EM 1e-4": 0.2, "EM 1e-5": 0.1}
+    n = trial.n_rows
+    return (few if n < 1000 else middle if n < 10_000 else many).get(trial.method.name, 1.0)
+
+
+def seconds_4_4(trial):
+    return {"spectral": 0.01, "EM 1e-5": 1.0}.get(trial.method.name, 0.3)
+
+
+def test_figure_4_4_holds_where_three_regions_are_as_the_thesis_says():
+    assert held("fig-4.4", error_4_4, seconds_4_4) == [True] * 5
+
+
+@pytest.mark.parametrize(
+    ("part", "condition"),
+    [
+        (0, at(100, "EM 1e-3")),
+        (0, at(100, "spectral")),
+        (1, at(1000, "EM 1e-4", "EM 1e-5")),
+        (2, at(100_000, "spectral")),
+    ],
+)
+def test_figure_4_4_fails_in_the_part_whose_errors_are_otherwise(part, condition):
+    changed = but(error_4_4, condition, times(3))
+    assert held("fig-4.4", changed, seconds_4_4) == [p != part for p in range(5)]
+
+
+def test_figure_4_4_fails_in_the_middle_where_low_precision_is_not_the_worst():
+    changed = but(error_4_4, at(1000, "EM 1e-3"), times(0.6))
+    assert held("fig-4.4", changed, seconds_4_4) == [True, False, True, True, True]
+
+
+def test_figure_4_4_lets_one_tree_of_four_differ_with_few_rows_but_not_with_many():
+    def on_one_tree(n):
+        return but(error_4_4, lambda t: at(n, "spectral")(t) and t.case.tree == "bin5", times(3))
+
+    assert held("fig-4.4", on_one_tree(100), seconds_4_4)[0]
+    assert not held("fig-4.4", on_one_tree(100_000), seconds_4_4)[2]
+
+
+def test_figure_4_4_needs_spectral_to_be_faster_everywhere_and_thirty_times_at_the_end():
+    slow_once = but(seconds_4_4, at(100, "spectral"), times(40))
+    assert held("fig-4.4", error_4_4, slow_once) == [True, True, True, False, True]
+    ten_times = but(seconds_4_4, is_method("EM 1e-5"), times(0.31))
+    assert held("fig-4.4", error_4_4, ten_times) == [True, True, True, True, False]
+
+
+# -- figure 4.5 -----------------------------------------------------------------------------------
+
+
+def restarts(trial):
+    return dict(trial.method.options).get("n_restarts", 1)
+
+
+def error_4_5(trial):
+    tol = dict(trial.method.options).get("tol", 1e-5)
+    return {1e-3: 0.5, 1e-4: 0.3, 1e-5: 0.2}[tol] * (1 - 0.01 * restarts(trial))
+
+
+def test_figure_4_5_holds_where_restarts_help_a_little_and_precision_much():
+    assert held("fig-4.5", error_4_5, restarts) == [True, True, True]
+
+
+def test_figure_4_5_fails_where_restarts_harm():
+    harm = but(error_4_5, lambda t: restarts(t) == 10, times(1.5))
+    assert held("fig-4.5", harm, restarts) == [False, True, True]
+
+
+def test_figure_4_5_fails_where_restarts_cost_nothing():
+    assert held("fig-4.5", error_4_5) == [True, False, True]
+
+
+def test_figure_4_5_fails_where_restarts_matter_more_than_precision():
+    matter = but(error_4_5, lambda t: restarts(t) == 10, times(0.1))
+    assert held("fig-4.5", matter, restarts) == [True, True, False]
+
+
+# -- figure 4.6 -----------------------------------------------------------------------------------
+
+
+def error_4_6(trial):
+    """All alike at two states; the more states, the more a larger system helps."""
+    size = dict(trial.method.options)["n_views"]
+    return 0.5 * size ** (-0.5 * (trial.case.n_states - 2))
+
+
+def test_figure_4_6_holds_where_larger_systems_help_with_more_states():
+    assert held("fig-4.6", error_4_6) == [True] * 4
+
+
+def test_figure_4_6_fails_where_sizes_differ_at_two_states():
+    differ = but(
+        error_4_6, lambda t: t.case.n_states == 2 and t.method.name == "size 2", times(1.3)
+    )
+    assert held("fig-4.6", differ) == [False, True, True, True]
+
+
+def test_figure_4_6_fails_where_large_systems_hardly_help():
+    def hardly(trial):
+        return error_4_6(trial) ** 0.1
+
+    assert held("fig-4.6", hardly) == [True, False, True, True]
+
+
+def test_figure_4_6_fails_where_help_does_not_grow():
+    stuck = but(error_4_6, lambda t: t.case.n_states == 4, lambda _: 0.5)
+    assert held("fig-4.6", stuck) == [True, True, False, True]
+
+
+def test_figure_4_6_fails_where_large_systems_take_twice_the_time():
+    slow = but(lambda _: 1.0, is_method("size 10"), times(2.1))
+    assert held("fig-4.6", error_4_6, slow) == [True, True, True, False]
+
+
+# -- figures 7.5 to 7.8 ---------------------------------------------------------------------------
+
+
+def error_7_5(trial):
+    original = trial.method.name.endswith("original")
+    return 0.5 if original == (trial.n_rows < 1000) else 0.6
+
+
+def test_figure_7_5_holds_where_the_original_leads_first_and_the_alternate_in_the_end():
+    assert held("fig-7.5", error_7_5) == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "method", "part"), [(100, "original", 0), (100_000, "alternate", 1)]
+)
+def test_figure_7_5_fails_where_one_tree_is_otherwise(n_rows, method, part):
+    changed = but(error_7_5, lambda t: at(n_rows, method)(t) and t.case.tree == "t44", times(2))
+    assert held("fig-7.5", changed) == [p != part for p in range(2)]
+
+
+def error_7_6(trial):
+    return 0.5 / (1 + trial.case.diagonal)
+
+
+@pytest.mark.parametrize("name", ["fig-7.6", "fig-7.7"])
+def test_figures_7_6_and_7_7_hold_where_both_gain_alike(name):
+    assert held(name, error_7_6) == [True, True]
+
+
+@pytest.mark.parametrize("name", ["fig-7.6", "fig-7.7"])
+def test_figures_7_6_and_7_7_fail_where_nobody_gains_or_one_gains_more(name):
+    assert held(name, lambda t: 0.5 * (1 + t.case.diagonal)) == [False, True]
+    one_more = but(
+        error_7_6, lambda t: t.case.diagonal == 2 and t.method.name == "original", times(0.5)
+    )
+    assert held(name, one_more) == [True, False]
+
+
+def error_7_8(trial):
+    """Twice the error on average, with some spread."""
+    ours = 0.1 * (1 + 0.05 * trial.seed)
+    return 2 * ours * (1 + 0.1 * trial.seed) if trial.method.name == "Mossel-Roch" else ours
+
+
+def test_figure_7_8_holds_where_spectral_leads_nearly_everywhere():
+    assert held("fig-7.8", error_7_8) == [True, True]
+    once = but(error_7_8, at(5000, "spectral"), times(2.5))
+    assert held("fig-7.8", once) == [True, True]  # one size of twelve
+
+
+def test_figure_7_8_fails_where_mossel_roch_leads_at_two_sizes_of_one_tree():
+    changed = but(
+        error_7_8,
+        lambda t: t.n_rows in {500, 5000} and t.case.tree == "deep4",
+        lambda number: 1 / number,
+    )
+    assert held("fig-7.8", changed) == [False, True]
+
+
+def test_figure_7_8_fails_where_the_lead_is_within_the_spread():
+    noisy = but(error_7_8, lambda t: is_method("spectral")(t) and t.seed == 1, times(4))
+    assert not held("fig-7.8", noisy)[1]
+
+
+def test_figure_7_8_counts_what_could_not_be_learnt_as_worse():
+    half = but(
+        error_7_8, lambda t: t.method.name == "Mossel-Roch" and t.n_rows < 5000, lambda _: math.inf
+    )
+    assert held("fig-7.8", half) == [True, True]
+    never_learnt = but(error_7_8, is_method("Mossel-Roch"), lambda _: math.inf)
+    assert held("fig-7.8", never_learnt) == [True, False]  # nothing to compare
+
+
+def test_figure_7_8_fails_where_both_are_the_same():
+    assert held("fig-7.8", lambda _: 0.5) == [False, False]
+
+
+# -- Song et al., figure 2 ------------------------------------------------------------------------
+
+
+def error_song(trial):
+    few = {"EM": 0.5, "new": 0.6, "spectral": 0.7}
+    many = {"EM": 0.3, "new": 0.1, "spectral": 0.25}
+    return (few if trial.n_rows < 5000 else many).get(trial.method.name, 1.0)
+
+
+def seconds_song(trial):
+    return {"spectral": 0.01, "new": 0.1, "EM": 1.0}.get(trial.method.name, 1.0)
+
+
+def test_song_figure_2_holds_where_the_new_algorithm_overtakes():
+    assert held("song-fig-2", error_song, seconds_song) == [True] * 4
+
+
+@pytest.mark.parametrize(
+    ("part", "condition", "factor"),
+    [
+        (0, at(200, "EM"), 2),
+        (1, at(100_000, "new"), 3),
+        (2, at(5000, "EM"), 2),
+    ],
+)
+def test_song_figure_2_fails_in_the_part_whose_errors_are_otherwise(part, condition, factor):
+    changed = but(error_song, condition, times(factor))
+    assert held("song-fig-2", changed, seconds_song) == [p != part for p in range(4)]
+
+
+@pytest.mark.parametrize("factor", [0.05, 20])
+def test_song_figure_2_fails_where_the_new_algorithm_is_faster_or_slower_than_both(factor):
+    changed = but(seconds_song, is_method("new"), times(factor))
+    assert held("song-fig-2", error_song, changed) == [True, True, True, False]
+
+
+# -- verdicts -------------------------------------------------------------------------------------
+
+
+def test_a_verdict_says_in_one_line_which_parts_did_not_hold(tmp_path):
+    asked = experiment("fig-7.5")
+    runs = made_runs(few_seeds("fig-7.5"), error_7_5)
+    good = verdict(asked, runs, tmp_path / "a.csv", tmp_path / "a.png")
+    assert good.held
+    assert good.line == str(good) == "fig-7.5: the claim held"
+    changed = but(error_7_5, at(100, "original", "Tacit original"), times(2))
+    partly = verdict(asked, made_runs(few_seeds("fig-7.5"), changed), good.csv, good.png)
+    assert not partly.held
+    assert "held in 1 of 2 parts" in partly.line
+    assert "below the alternate's on every tree (0 of 4 trees at 100 rows)" in partly.line
+    assert "\n" not in partly.line
+    neither = verdict(asked, made_runs(few_seeds("fig-7.5"), lambda _: 1.0), good.csv, good.png)
+    assert neither.line.startswith("fig-7.5: the claim did not hold; not that at the smallest")
+
+
+def test_a_verdict_tells_how_the_librarys_own_form_fares(tmp_path):
+    asked = experiment("fig-7.5")
+    only_ours = but(error_7_5, is_method("original", "alternate"), lambda _: 1.0)
+    found = verdict(asked, made_runs(few_seeds("fig-7.5"), only_ours), tmp_path, tmp_path)
+    assert not found.held
+    assert found.explanation.endswith("in Tacit's own form of the methods 2 of 2")
+    only_printed = but(error_7_5, is_method("Tacit original", "Tacit alternate"), lambda _: 1.0)
+    found = verdict(asked, made_runs(few_seeds("fig-7.5"), only_printed), tmp_path, tmp_path)
+    assert found.held
+    assert found.explanation.endswith("0 of 2, all but (1) (2)")
+
+
+@pytest.mark.parametrize("name", HOMES)
+def test_nothing_is_claimed_to_hold_by_runs_that_are_all_alike(name):
+    assert not all(held(name, lambda _: 0.5))
+
+
+def test_what_was_not_run_does_not_hold():
+    assert counted("trees", []) == Finding(held=False, seen="0 of 0 trees")
+    assert counted("trees", [True, True, False], at_least=2 / 3).held
+    assert not counted("trees", [True, True, False]).held

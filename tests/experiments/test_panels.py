@@ -1,0 +1,73 @@
+"""Pictures of experiments show every run, on log scales."""
+
+import math
+
+import pytest
+
+from oracles.experiment_runs import made_runs
+from tacit.experiments.panels import MOST, picture
+from tacit.experiments.running import HOMES, experiment
+
+
+def drawn(name, error, seconds=lambda trial: 0.01 * trial.n_rows, scale="tiny"):
+    asked = experiment(name)
+    settings = asked.settings[scale]
+    runs = made_runs(settings, error, seconds)
+    return picture(runs, asked.title, asked.panels(settings), asked.measures), settings
+
+
+def falling(trial):
+    return 5 / math.sqrt(trial.n_rows) * (1 + 0.1 * trial.seed + 0.01 * len(trial.method.name))
+
+
+@pytest.mark.parametrize("name", HOMES)
+def test_every_panel_has_all_its_lines_on_log_scales_within_the_frame(name):
+    asked = experiment(name)
+    figure, settings = drawn(name, falling)
+    panels = asked.panels(settings)
+    assert len(figure.axes) == len(panels) * len(asked.measures)
+    for number, ax in enumerate(figure.axes):
+        panel = panels[number % len(panels)]
+        assert ax.get_xscale() == ax.get_yscale() == "log"
+        assert [line.get_label() for line in ax.get_lines()] == [x.label for x in panel.lines]
+        low, high = ax.get_ylim()
+        for line in ax.get_lines():
+            assert list(line.get_xdata()) == list(settings.sizes)
+            assert all(low < value < high for value in line.get_ydata())
+    (legend,) = figure.legends
+    shown = [text.get_text() for text in legend.get_texts()]
+    assert shown == [line.label for line in panels[0].lines]
+
+
+def test_lines_are_medians_and_bands_hold_the_middle_half():
+    seeds = {0: 1.0, 1: 2.0, 2: 4.0, 3: 8.0, 4: 16.0}
+    figure, settings = drawn("fig-7.5", lambda t: seeds.get(t.seed, 3.0), scale="small")
+    line = figure.axes[0].get_lines()[0]
+    assert settings.n_seeds == 10
+    assert set(line.get_ydata()) == {3.0}  # of 1, 2, 4, 8, 16 and five times 3
+    band = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
+    assert (band.min(), band.max()) == (3.0, 4.0)
+
+
+def test_errors_beyond_the_scale_leave_the_panel_and_are_named():
+    figure, _ = drawn("fig-7.5", lambda t: 1e9 if t.method.name == "original" else 0.5)
+    (ax,) = figure.axes
+    assert ax.get_ylim()[1] == MOST["error"]
+    assert [text.get_text() for text in ax.texts] == ["above this: original"]
+
+
+def test_sizes_at_which_most_models_failed_have_no_mark():
+    figure, settings = drawn(
+        "fig-7.5", lambda t: math.inf if t.n_rows < 100 and t.method.name == "original" else 0.5
+    )
+    marks = {line.get_label(): list(line.get_xdata()) for line in figure.axes[0].get_lines()}
+    assert marks["original"] == [settings.sizes[1]]
+    assert marks["alternate"] == list(settings.sizes)
+
+
+def test_lines_of_one_panel_can_be_told_apart_without_colours():
+    for name in HOMES:
+        asked = experiment(name)
+        for panel in asked.panels(asked.settings["paper"]):
+            looks = [(line.mark, line.dashed) for line in panel.lines]
+            assert len(set(looks)) == len(looks)

@@ -1,0 +1,132 @@
+"""The settings of the experiments are those of the seeds."""
+
+import pytest
+
+from tacit.errors import ArgumentError
+from tacit.experiments import listing, run
+from tacit.experiments.running import HOMES, experiment
+from tacit.experiments.trials import TEST_ROWS, Trial
+
+
+def paper(name):
+    return experiment(name).settings["paper"]
+
+
+def options(name, method):
+    (found,) = [each for each in paper(name).methods if each.name == method]
+    return dict(found.options), found.as_printed
+
+
+@pytest.mark.parametrize("name", [name for name in HOMES if name not in {"fig-7.8", "song-fig-2"}])
+def test_training_sets_of_the_thesis_have_100_to_100_000_rows(name):
+    assert (paper(name).sizes[0], paper(name).sizes[-1]) == (100, 100_000)
+    assert 1000 in paper(name).sizes
+
+
+@pytest.mark.parametrize("name", HOMES)
+def test_ten_models_are_drawn_and_judged_on_a_thousand_rows(name):
+    assert paper(name).n_seeds == 10
+    assert TEST_ROWS == 1000
+
+
+def test_figure_4_4_has_binary_trees_of_depths_4_to_7():
+    assert [case.tree for case in paper("fig-4.4").cases] == ["bin4", "bin5", "bin6", "bin7"]
+    assert {(case.n_categories, case.n_states) for case in paper("fig-4.4").cases} == {(4, 2)}
+    assert options("fig-4.4", "spectral") == ({"n_views": 10, "representation": "tensor"}, True)
+    for tol in (1e-3, 1e-4, 1e-5):
+        name = f"EM {tol:.0e}".replace("e-0", "e-")
+        assert options("fig-4.4", name) == ({"tol": tol, "n_restarts": 5}, False)
+
+
+def test_figure_4_5_varies_restarts_on_a_tree_of_depth_6():
+    (case,) = paper("fig-4.5").cases
+    assert (case.tree, case.n_categories, case.n_states) == ("bin6", 4, 2)
+    found = {options("fig-4.5", f"EM 1e-4 x{n}")[0]["n_restarts"] for n in (1, 2, 5, 10)}
+    assert found == {1, 2, 5, 10}
+
+
+def test_figure_4_6_varies_hidden_states_and_systems():
+    found = [(case.tree, case.n_categories, case.n_states) for case in paper("fig-4.6").cases]
+    assert found == [("bin6", 5, 2), ("bin6", 5, 3), ("bin6", 5, 4), ("bin6", 5, 5)]
+    for size in (1, 2, 5, 10):
+        assert options("fig-4.6", f"size {size}")[0]["n_views"] == size
+
+
+def test_figure_7_5_has_systems_of_one_and_balanced_trees():
+    found = [(case.tree, case.n_categories, case.n_states) for case in paper("fig-7.5").cases]
+    assert found == [("t33", 6, 2), ("t34", 6, 2), ("t43", 6, 2), ("t44", 6, 2)]
+    assert options("fig-7.5", "original") == ({"n_views": 1, "representation": "tensor"}, True)
+    assert options("fig-7.5", "alternate") == ({"n_views": 1, "representation": "matrix"}, True)
+
+
+@pytest.mark.parametrize(("name", "tree"), [("fig-7.6", "t33"), ("fig-7.7", "t43")])
+def test_figures_7_6_and_7_7_add_to_the_diagonals(name, tree):
+    cases = paper(name).cases
+    assert {(case.tree, case.n_categories, case.n_states) for case in cases} == {(tree, 4, 3)}
+    added = [case.diagonal for case in cases]
+    assert added[0] == 0
+    assert added == sorted(set(added))
+
+
+def test_figure_7_8_has_as_many_categories_as_states():
+    cases = paper("fig-7.8").cases
+    assert [case.tree for case in cases] == ["broad4", "broad9", "deep4", "deep5"]
+    assert {(case.n_categories, case.n_states) for case in cases} == {(2, 2)}
+    assert (paper("fig-7.8").sizes[0], paper("fig-7.8").sizes[-1]) == (200, 750_000)
+
+
+def test_song_figure_2_tells_fewer_states_than_there_are():
+    assert (paper("song-fig-2").sizes[0], paper("song-fig-2").sizes[-1]) == (200, 100_000)
+    assert all(case.told_states < case.n_states for case in paper("song-fig-2").cases)
+    kinds = {case.tree.rstrip("0123456789") for case in paper("song-fig-2").cases}
+    assert kinds == {"cat", "bin", "random"}
+    assert options("song-fig-2", "EM")[0] == {"tol": 1e-4, "n_restarts": 5}
+    assert options("song-fig-2", "new") == ({}, True)
+
+
+@pytest.mark.parametrize("name", HOMES)
+@pytest.mark.parametrize("scale", ["paper", "small", "tiny"])
+def test_no_two_trials_are_taken_for_each_other(name, scale):
+    trials = experiment(name).settings[scale].trials()
+    assert len({trial.key for trial in trials}) == len(trials)
+
+
+@pytest.mark.parametrize("name", HOMES)
+def test_the_small_scale_asks_what_the_claim_needs(name):
+    chosen = experiment(name).settings["small"]
+    whole = paper(name)
+    assert chosen.methods == whole.methods
+    assert len(chosen.trials()) < len(whole.trials())
+    assert {method.name for method in chosen.methods} >= set(experiment(name).ours.values())
+
+
+@pytest.mark.parametrize("name", HOMES)
+def test_every_line_of_a_picture_is_a_method_that_is_run(name):
+    asked = experiment(name)
+    for chosen in asked.settings.values():
+        names = {method.name for method in chosen.methods}
+        for panel in asked.panels(chosen):
+            assert {line.method for line in panel.lines} <= names
+            assert panel.case in chosen.cases
+
+
+def test_a_trial_is_known_by_everything_that_matters():
+    case, method = paper("fig-4.4").cases[0], paper("fig-4.4").methods[0]
+    key = Trial(case, 100, 3, method).key
+    assert key[:10] == (
+        *("bin4", "4", "2", "0", "2", "100", "3", "1000", "spectral"),
+        "spectral (as printed) n_views=10 representation=tensor",
+    )
+
+
+def test_listing_gives_every_experiment_with_its_claim():
+    assert [name for name, _ in listing()] == list(HOMES)
+    assert all(claim.endswith(".") for _, claim in listing())
+
+
+def test_an_unknown_name_or_scale_is_an_error_that_lists_what_there_is(tmp_path):
+    with pytest.raises(ArgumentError, match=r"did you mean 'fig-4.4'\?.*song-fig-2"):
+        run("fig-44", out=tmp_path)
+    with pytest.raises(ArgumentError, match="'small', 'paper'"):
+        run("fig-4.4", scale="huge", out=tmp_path)
+    assert list(tmp_path.iterdir()) == []
