@@ -136,7 +136,9 @@ def accuracy(path: Path, wanted: list[Cell], methods: tuple[str, ...]) -> None:
                     seconds = time.process_time() - begun
                     error, divergence = judged(model.network_, made)
                     row = {"cell": str(cell), "seed": seed, "method": method, "error": error}
-                    row.update(kl=divergence, seconds=seconds, steps=model.diagnostics_.get("n_steps"))
+                    row.update(
+                        kl=divergence, seconds=seconds, steps=model.diagnostics_.get("n_steps")
+                    )
                     out.write(json.dumps(row) + "\n")
         print(f"{cell}: {time.process_time() - started:.1f} s", flush=True)
     table = path.with_suffix(".md")
@@ -179,14 +181,19 @@ def accuracy_table(rows: list[dict[str, Any]], wanted: list[Cell]) -> str:
         shown = []
         for method in ("auto", *RIVALS, "spectral"):
             means = [
-                statistics.fmean(values[cell, method, m].values()) if values[cell, method, m] else math.nan
+                statistics.fmean(values[cell, method, m].values())
+                if values[cell, method, m]
+                else math.nan
                 for m in ("error", "kl")
             ]
             shown.append(f"{means[0]:.4f} / {means[1]:.5f}")
         marks = []
         for measure in ("error", "kl"):
             worst = min(
-                (_verdict(values[cell, "auto", measure], values[cell, rival, measure]) for rival in RIVALS),
+                (
+                    _verdict(values[cell, "auto", measure], values[cell, rival, measure])
+                    for rival in RIVALS
+                ),
                 key=("lost", "tied", "won").index,
             )
             verdicts[worst] += 1
@@ -194,7 +201,10 @@ def accuracy_table(rows: list[dict[str, Any]], wanted: list[Cell]) -> str:
         lines.append(f"| {cell} | {' | '.join(shown)} | {marks[0]} | {marks[1]} |")
     n = sum(verdicts.values())
     summary = ", ".join(f"{mark} {verdicts[mark]}" for mark in ("won", "tied", "lost"))
-    lines += ["", f"{n} comparisons (error and KL of every cell, against the better rival): {summary}."]
+    lines += [
+        "",
+        f"{n} comparisons (error and KL of every cell, against the better rival): {summary}.",
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -223,7 +233,9 @@ def cpu(work: Callable[[], Any], at_least: float = 0.05) -> float:
 
 def speed(n_rows: tuple[int, ...]) -> None:
     """Whole fits of S_H=2 trees against plain EM, and against EM over distinct subtree patterns."""
-    print("CPU time of whole fits, S_O=4, S_H=2, diagonal 1; plain EM: 5 restarts at 1e-4, over rows")
+    print(
+        "CPU time of whole fits, S_O=4, S_H=2, diagonal 1; plain EM: 5 restarts at 1e-4, over rows"
+    )
     for n in n_rows:
         ratios: dict[str, list[float]] = defaultdict(list)
         for name in ("bin4", "bin5", "bin6", "bin7"):
@@ -268,7 +280,7 @@ def million(n_rows: int = 1_000_000) -> None:
             asked.extend(map(tuple, subsets))
             return super().tables(subsets)
 
-    from tacit.factor import spectral as room  # the stage itself, to see what it asks for
+    from tacit.params import spectral as room  # the stage itself, to see what it asks for
 
     tree = made.topology.rooted([f"x{j}" for j in range(made.train.shape[1])])
     states = (4,) * tree.n_leaves + (2,) * len(tree.hidden)
@@ -295,12 +307,16 @@ def million(n_rows: int = 1_000_000) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--accuracy", action="store_true")
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--most-rows", type=int, default=100_000, help="largest N of the accuracy run")
+    parser.add_argument(
+        "--most-rows", type=int, default=100_000, help="largest N of the accuracy run"
+    )
     parser.add_argument("--out", type=Path, default=Path("out/trees-accuracy.jsonl"))
     parser.add_argument("--methods", default="auto,em 1e-4,em 1e-5,spectral")
     chosen = parser.parse_args()

@@ -131,7 +131,7 @@ class Learnt:
 
 def learn_auto(job: Job) -> Learnt:
     """Moment start, probability tables, accelerated MAP-EM over distinct subtree patterns."""
-    from tacit.factor.start import moment_start
+    from tacit.params.start import moment_start
 
     lay = job.layout
     start = moment_start(
@@ -194,7 +194,7 @@ def learn_online_em(job: Job) -> Learnt:
 
 def learn_spectral(job: Job) -> Learnt:
     """Observable operators by singular vectors and linear systems (thesis chapters 4 and 7)."""
-    from tacit.factor.spectral import spectral
+    from tacit.params.spectral import spectral
 
     job.report(0.1, "counting and factorising")
     found = spectral(
@@ -210,7 +210,7 @@ def learn_spectral(job: Job) -> Learnt:
 
 def learn_hierarchical(job: Job) -> Learnt:
     """Hierarchical tensor decomposition with the linker on a window of leaves (Song et al. 2013)."""
-    from tacit.factor.hierarchical import hierarchical
+    from tacit.params.hierarchical import hierarchical
 
     job.report(0.1, "counting and factorising")
     window, features = job.settings.window, job.settings.features
@@ -227,7 +227,7 @@ def learn_hierarchical(job: Job) -> Learnt:
 
 def learn_mossel_roch(job: Job) -> Learnt:
     """Explicit tables by eigenvectors of leaf triples (Mossel and Roch 2006)."""
-    from tacit.factor.mossel_roch import mossel_roch
+    from tacit.params.mossel_roch import mossel_roch
 
     job.report(0.1, "counting and factorising")
     features, seed = job.settings.features, job.settings.seed

@@ -7,7 +7,42 @@ import math
 import numpy as np
 from numba import njit
 
-from tacit.loops.small import solve
+
+@njit(cache=True, nogil=True)
+def solve(matrix, right):
+    """The solution of a small linear system; empty where there is none.
+
+    Written out, because LAPACK behind numba takes seconds to compile and raises where this can go on.
+    """
+    n = len(matrix)
+    a = matrix.copy()
+    b = right.copy()
+    for column in range(n):
+        pivot = column
+        for row in range(column + 1, n):
+            if abs(a[row, column]) > abs(a[pivot, column]):
+                pivot = row
+        if a[pivot, column] == 0.0:
+            return np.empty((0, b.shape[1]))
+        if pivot != column:
+            for j in range(n):
+                a[column, j], a[pivot, j] = a[pivot, j], a[column, j]
+            for j in range(b.shape[1]):
+                b[column, j], b[pivot, j] = b[pivot, j], b[column, j]
+        for row in range(column + 1, n):
+            factor = a[row, column] / a[column, column]
+            if factor != 0.0:
+                for j in range(column, n):
+                    a[row, j] -= factor * a[column, j]
+                for j in range(b.shape[1]):
+                    b[row, j] -= factor * b[column, j]
+    for row in range(n - 1, -1, -1):
+        for j in range(b.shape[1]):
+            value = b[row, j]
+            for i in range(row + 1, n):
+                value -= a[row, i] * b[i, j]
+            b[row, j] = value / a[row, row]
+    return b
 
 
 @njit(cache=True, nogil=True)
@@ -41,9 +76,8 @@ def extrapolate(points, images, order, mass):
             right[i, 0] += move * (images[last, x] - points[last, x])
             for j in range(m):
                 matrix[i, j] += move * changes[j, x]
-    try:
-        share = solve(matrix, right)
-    except Exception:  # noqa: BLE001  numba knows no narrower one
+    share = solve(matrix, right)
+    if len(share) == 0:
         return np.empty(0)
     out = images[last].copy()
     for i in range(m):

@@ -19,6 +19,22 @@ LOW = 1e-100
 _LOOSE = {"reassoc", "contract", "nsz", "arcp"}
 
 
+# Loops instead of slices, which take numba seconds to compile for the sake of their error messages.
+
+
+@njit(cache=True, nogil=True)
+def _fill(out, count, value):
+    for b in range(count):
+        out[b] = value
+
+
+@njit(cache=True, nogil=True)
+def _copy(source, k, count, out):
+    for h in range(k):
+        for b in range(count):
+            out[h, b] = source[h, b]
+
+
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
 def _gather(messages, ids, begins, offsets, k, count, each, product):
     """Messages of all children at a block of patterns (`each`, by child), and their `product`."""
@@ -122,8 +138,8 @@ def _lift(product, k, count, line, logs):
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
 def _multiply(each, n_children, k, count, product, line, logs):
     """The children's product in many steps; returns whether anything was taken out of it (`logs`)."""
-    logs[:count] = 0.0
-    product[:k, :count] = each[0, :k, :count]
+    _fill(logs, count, 0.0)
+    _copy(each[0], k, count, product)
     lifted = False
     for place in range(1, n_children):
         for h in range(k):
@@ -141,19 +157,21 @@ def _share_wide(slopes, ids, begins, offsets, k, count, each, slope, product, lo
     """
     after, after_logs, before_logs, line, spare = space
     n_children = len(begins)
-    product[:k, :count] = 1.0
-    before_logs[:count] = 0.0
+    for h in range(k):
+        _fill(product[h], count, 1.0)
+    _fill(before_logs, count, 0.0)
     for place in range(n_children - 1, -1, -1):
-        after[place, :k, :count] = product[:k, :count]
-        after_logs[place, :count] = before_logs[:count]
+        _copy(product, k, count, after[place])
+        for b in range(count):
+            after_logs[place, b] = before_logs[b]
         for h in range(k):
             for b in range(count):
                 product[h, b] *= each[place, h, b]
         if lifted:
             _lift(product, k, count, spare, before_logs)
-    product[:k, :count] = slope[:k, :count]
-    before_logs[:count] = 0.0
-    line[:count] = 1.0
+    _copy(slope, k, count, product)
+    _fill(before_logs, count, 0.0)
+    _fill(line, count, 1.0)
     for place in range(n_children):
         begin = begins[place]
         if lifted:
@@ -296,7 +314,7 @@ def expected_counts(model, tree, patterns, weights, messages, slopes, offsets, c
 
     _set_leaves(model, messages, offsets)
     total = _upward(model, tree, patterns, weights, scales, messages, offsets, work)
-    slopes[: offsets[n_nodes]] = 0.0
+    _fill(slopes, offsets[n_nodes], 0.0)
     at = weight_starts[root]
     for pattern in range(n_patterns[root]):
         value = max(messages[offsets[root] + pattern], TINY)

@@ -5,7 +5,7 @@ import pytest
 
 from oracles.networks import in_kind, leaf_joint, random_tables, random_tree, rooted_tree
 from oracles.population import network_joint
-from tacit.factor.splits import joined, split_tree
+from tacit.params.splits import joined, split_tree
 from tacit.params.tree import Chain, Dense
 
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError
 from tacit.factor.edges import EdgeBasis, edge_bases
-from tacit.factor.matrices import chains
 from tacit.factor.ranks import checked_states, edge_plan
-from tacit.factor.reports import Factored, Report
-from tacit.factor.splits import joined, split_tree
 from tacit.factor.stars import Group, PairMoments, edge_views, pair_moments
 from tacit.factor.triads import Triad, triad
 from tacit.moments.source import Moments
+from tacit.params.matrices import chains
+from tacit.params.reports import Factored, Report
+from tacit.params.splits import joined, split_tree
 from tacit.params.tree import Chain, Dense, Network
 from tacit.structure.rooted import RootedTree
 

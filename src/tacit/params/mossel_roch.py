@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from tacit.errors import RankError
 from tacit.factor.edges import EdgeBasis, edge_bases
 from tacit.factor.ranks import checked_states, edge_plan
-from tacit.factor.reports import FactoredTables, Report
 from tacit.factor.simplex import nearest_distributions
 from tacit.factor.stars import EdgeViews, Group, pair_moments
 from tacit.factor.triads import Triad, triad
 from tacit.moments.source import Moments
+from tacit.params.reports import FactoredTables, Report
 from tacit.params.tree import Tables
 from tacit.structure.rooted import RootedTree
 

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from tacit.errors import ArgumentError
 from tacit.factor.edges import EdgeSpectrum
 from tacit.factor.ranks import checked_states
-from tacit.factor.reports import Factored, Report
-from tacit.factor.splits import joined, split_tree
 from tacit.factor.stars import (
     ROUNDING,
     EdgeViews,
@@ -34,6 +32,8 @@ from tacit.factor.stars import (
 )
 from tacit.factor.svd import stacked_svd
 from tacit.moments.source import Moments
+from tacit.params.reports import Factored, Report
+from tacit.params.splits import joined, split_tree
 from tacit.params.tree import Dense, Network
 from tacit.structure.rooted import RootedTree
 
