@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.data.learning import positional_names
+
 if TYPE_CHECKING:
-    from tacit.data.table import Schema, Table
+    from tacit.data.table import Table
     from tacit.estimators.recipes import Learnt
     from tacit.estimators.tree_queries import TreeQueries
     from tacit.structure.rooted import RootedTree
@@ -34,26 +35,31 @@ def keep(
     model.topology_, model.tree_ = topology, tree
     model.parameters_ = learnt.parameters
     model.n_features_in_ = len(table.schema)
-    if kind != "numpy":
+    if _has_names(X, kind, table.schema.names):
         model.feature_names_in_ = np.array(table.schema.names, dtype=object)
     elif hasattr(model, "feature_names_in_"):
         del model.feature_names_in_
     model.diagnostics_ = {
         "n_rows": table.n_rows,
         "kind_of_table": kind,
-        "fingerprint": fingerprint(table.schema, counts),
+        "fingerprint": fingerprint(counts),
         **learnt.diagnostics,
     }
 
 
-def fingerprint(schema: Schema, counts: NDArray[Any]) -> str:
-    """A text of 16 hexadecimal digits that depends on the columns and on their pair counts.
+def _has_names(X: Any, kind: str, names: tuple[str, ...]) -> bool:
+    """Whether the columns have names of their own; arrays and lists of rows have none."""
+    if isinstance(X, list | tuple):
+        return names != positional_names(len(names))
+    return kind != "numpy"
+
+
+def fingerprint(counts: NDArray[Any]) -> str:
+    """A text of 16 hexadecimal digits that depends on the pair counts of all columns.
 
     The order of the rows does not matter, nor how they were cut into chunks. Meant to tell data apart by
     accident, not to withstand somebody who wants two tables to look the same.
     """
-    digest = hashlib.blake2b(json.dumps(schema.to_json(), sort_keys=True).encode(), digest_size=8)
     # One product with fixed numbers instead of all counts: they may be many.
     folded = counts @ np.arange(1, len(counts) + 1, dtype=counts.dtype)
-    digest.update(folded.tobytes())
-    return digest.hexdigest()
+    return hashlib.blake2b(folded.tobytes(), digest_size=8).hexdigest()

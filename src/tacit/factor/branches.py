@@ -7,6 +7,7 @@ are found bottom up, the others top down, each from the few features next to it.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -15,10 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.loops.threads import one_blas_thread
 from tacit.structure.rooted import RootedTree
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+# Up to so many rows, BLAS and LAPACK do not wake their threads; beyond, these cost ten times what they save.
+FEW_ROWS = 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +139,8 @@ class Features:
         weights[:width] = np.eye(width)
         follows[:width] = correlation
         turns = np.zeros(plan.n_turns)
-        derive_features(_plan_arrays(plan), plan.hide, plan.most_rows, weights, follows, turns)
+        with one_blas_thread() if plan.most_rows > FEW_ROWS else nullcontext():
+            derive_features(_plan_arrays(plan), plan.hide, plan.most_rows, weights, follows, turns)
         return Features(plan, weights, follows, turns)
 
     def turn(self, place: int) -> Array:

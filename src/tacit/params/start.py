@@ -8,6 +8,7 @@ together.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,6 +61,9 @@ def moment_start(
     joint = pairs.probabilities
     marginals = joint.diagonal().copy()
     features = Features.of(plan.features, indicator_correlation(joint, marginals))
+    if weights is not None and not weights.all():
+        counted = np.flatnonzero(weights)
+        codes, weights = codes[counted], weights[counted]
     step = max(1, len(codes) // ROWS_LOOKED_AT)
     codes = codes[::step]
     looked_at = np.ones(len(codes)) if weights is None else weights[::step]
@@ -108,8 +112,8 @@ def _states(
 def _stretches(plan: TablePlan) -> list[tuple[int, int]]:
     """Where each free node's third moments stand."""
     n = len(plan.features.sizes) // 5
-    ends = np.cumsum(plan.features.sizes[2 * n + 3 * plan.free] ** 3)
-    return list(zip([0, *ends.tolist()[:-1]], ends.tolist(), strict=True))
+    sizes = plan.features.sizes[2 * n + 3 * plan.free] ** 3
+    return list(pairwise([0, *np.cumsum(sizes).tolist()]))
 
 
 def _tables(
