@@ -134,16 +134,19 @@ def test_progress_is_told_of_every_step():
 def test_compiled_parts_agree_with_their_python_source():
     rng = np.random.default_rng(0)
     points, images = rng.normal(size=(2, 5, 7))
-    arguments = (points, images, np.array([3, 1, 0, 4]), rng.random(7))
+    last = (*rng.random((2, 7)), rng.random(7), np.array([3, 1, 0, 4]))
     values, starts = rng.random(9), np.array([0, 2, 3, 7])
     values[3:7] = 0.0
     pseudo = rng.random(9) * (rng.random(9) < 0.5)
 
     def answers():
         return (
-            climbing.extrapolate(*arguments),
+            climbing.extrapolate(*last, points.copy(), images.copy()),
             climbing.normalise(values, starts),
             climbing.log_density(pseudo, values),
+            np.concatenate(
+                [*map(np.atleast_1d, climbing.maximise(values.copy(), pseudo, values, starts))]
+            ),
         )
 
     compiled = answers()
@@ -160,10 +163,20 @@ def test_the_extrapolation_finds_the_fixed_point_of_a_linear_map():
     matrix, fixed = 0.5 * rng.normal(size=(3, 3)) / 2, rng.normal(size=3)
     points = rng.normal(size=(4, 3))
     images = (points - fixed) @ matrix.T + fixed
-    found = climbing.extrapolate(points, images, np.array([3, 2, 1, 0]), np.ones(3))
-    assert found == pytest.approx(fixed, abs=1e-9)
+    last = np.exp(points[3]), np.exp(images[3]), np.ones(3), np.array([3, 2, 1, 0])
+    found = climbing.extrapolate(*last, points, images)
+    assert np.log(found) == pytest.approx(fixed, abs=1e-9)
 
 
 def test_steps_that_did_not_move_say_nothing():
-    points = np.zeros((2, 3))
-    assert len(climbing.extrapolate(points, points, np.array([1, 0]), np.ones(3))) == 0
+    points, ones = np.zeros((2, 3)), np.ones(3)
+    assert len(climbing.extrapolate(ones, ones, ones, np.array([1, 0]), points, points.copy())) == 0
+
+
+def test_entries_that_are_zero_stay_zero():
+    rng = np.random.default_rng(0)
+    points, images = rng.normal(size=(2, 3, 4))
+    image = np.array([0.5, 0.0, 0.2, 0.3])
+    last = np.array([0.4, 0.0, 0.3, 0.3]), image, np.ones(4), np.array([2, 1, 0])
+    found = climbing.extrapolate(*last, points, images)
+    assert (found == 0).tolist() == [False, True, False, False]

@@ -40,10 +40,11 @@ Array = NDArray[np.float64]
 # Pseudo-counts per row of leaf tables that measured best, and half of them for hidden nodes: fewer where the
 # rows of leaf tables differ much, more where they are alike (see `_prior_strength`).
 FEWEST_PSEUDO_COUNTS, MOST_PSEUDO_COUNTS = 6.0, 12.0
-# The accelerated polish stops when a step gains less than so many nats per free parameter; with few rows steps
-# cost little and the last of them still pay, so that it goes on longer.
+# The accelerated polish stops when a step gains less than so many nats per free parameter; with few rows
+# steps cost little and the last of them still pay, so that it goes on longer.
 GAIN_PER_PARAMETER = 0.005
 ROWS_FOR_FULL_GAIN = 5_000
+FEWEST_PARAMETERS = 160  # smaller models stop as if they had so many
 # The moment start looks for at most so many states at a node: third moments grow with their cube.
 START_STATES = 12
 BATCHES_PER_PASS = 20
@@ -148,7 +149,7 @@ def learn_auto(job: Job) -> Learnt:
     found = climb_accelerated(
         em_step(job.expectation, lay, prior),
         start,
-        AbsoluteGain(share * GAIN_PER_PARAMETER * lay.n_parameters),
+        AbsoluteGain(share * GAIN_PER_PARAMETER * max(lay.n_parameters, FEWEST_PARAMETERS)),
         normalise=lambda values: normalise_rows(lay, values),
         max_iter=job.settings.max_iter,
         progress=_told(job, "polishing"),

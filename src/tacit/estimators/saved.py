@@ -104,8 +104,8 @@ def _arguments(model: TreeQueries) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for key, value in model.get_params(deep=False).items():
         if isinstance(value, Mapping):
-            value = {str(name): int(count) for name, count in value.items()}
-        if value is None or isinstance(value, bool | int | float | str | dict):
+            plain[key] = {str(name): int(count) for name, count in value.items()}
+        elif value is None or isinstance(value, bool | int | float | str):
             plain[key] = value
         elif isinstance(value, np.integer | np.floating):
             plain[key] = value.item()

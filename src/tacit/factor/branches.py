@@ -44,7 +44,7 @@ class FeaturePlan:
     turn_starts: Integers  # like `order`: where each one's turn starts
     n_turns: int
     most_rows: int
-    hide: NDArray[np.bool_]  # (feature, indicator)
+    keep: Array  # (node, indicator)  one for the indicators outside of a node
     groups: tuple[int, ...]  # (node,) to which of its parent's views a node belongs
 
     def arrays(self) -> tuple[Integers, ...]:
@@ -95,11 +95,11 @@ def feature_plan(tree: RootedTree, n_states: tuple[int, ...]) -> FeaturePlan:
     order, sources, others = zip(*made, strict=True)
     spans = [int(sizes[feature] * sizes[list(of)].sum()) for feature, of, _ in made]
     starts = [0, *accumulate(spans)]
-    hide = np.zeros((5 * n, int(sizes[:n_leaves].sum())), dtype=np.bool_)
+    keep = np.ones((n, int(sizes[:n_leaves].sum())))
     card_starts = [0, *accumulate(n_states[:n_leaves])]
     for node in range(n_leaves, root):
         for leaf in tree.below[node]:
-            hide[node, card_starts[leaf] : card_starts[leaf + 1]] = True
+            keep[node, card_starts[leaf] : card_starts[leaf + 1]] = 0.0
     return FeaturePlan(
         order=order,
         sizes=sizes,
@@ -109,7 +109,7 @@ def feature_plan(tree: RootedTree, n_states: tuple[int, ...]) -> FeaturePlan:
         turn_starts=np.array(starts[:-1], dtype=np.int64),
         n_turns=starts[-1],
         most_rows=max(int(sizes[list(each)].sum()) for each in (*sources, *others)),
-        hide=hide,
+        keep=keep,
         groups=tuple(groups),
     )
 
@@ -140,7 +140,7 @@ class Features:
         follows[:width] = correlation
         turns = np.zeros(plan.n_turns)
         with one_blas_thread() if plan.most_rows > FEW_ROWS else nullcontext():
-            derive_features(_plan_arrays(plan), plan.hide, plan.most_rows, weights, follows, turns)
+            derive_features(_plan_arrays(plan), plan.keep, plan.most_rows, weights, follows, turns)
         return Features(plan, weights, follows, turns)
 
     def turn(self, place: int) -> Array:

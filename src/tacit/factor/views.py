@@ -37,6 +37,8 @@ def decompose(covariance: Array, third: Array, noise: float) -> tuple[Array, Arr
     means : (3, r, k)
     """
     n, r = third.shape[:2]
+    if r == 1:
+        return _decompose_two(covariance, third[:, 0, 0, 0], noise)
     blocks = covariance.reshape(n, 3, r, 3, r)
     every = np.arange(n)
     # The two views that follow each other best carry the third one.
@@ -61,6 +63,39 @@ def decompose(covariance: Array, third: Array, noise: float) -> tuple[Array, Arr
     means = np.empty((n, 3, r, r + 1))
     for which, loading in zip((first, second, last), loadings, strict=True):
         means[every, which] = loading @ points
+    return shares, means
+
+
+def _decompose_two(covariance: Array, third: Array, noise: float) -> tuple[Array, Array]:
+    """The same as `decompose` for two states, where all matrices are numbers: the most common case by far."""
+    n = len(third)
+    every = np.arange(n)
+    pairs = np.stack([covariance[:, (g + 1) % 3, (g + 2) % 3] for g in range(3)], axis=1)
+    last = np.abs(pairs).argmax(axis=1)
+    ab, bc, ac = (pairs[every, (last + shift) % 3] for shift in range(3))
+    low = max(0.5 * noise, 1e-12)
+    sign = np.where(ab < 0, -1.0, 1.0)
+    size = np.clip(np.abs(ab), low, MOST_EXPLAINED)
+    bound = MOST_EXPLAINED / size
+    share = (sign * ac * bc + noise**2) / (bc * bc + noise**2)
+    share = np.sqrt(np.clip(share, 1 / bound, bound))
+    root = np.sqrt(size)
+    of_a, of_b = sign * root * share, root / share
+    of_c = (ac * of_a + bc * of_b) / (of_a**2 + of_b**2 + noise**2)
+    most = np.sqrt(MOST_EXPLAINED)
+    loadings = [np.clip(each, -most, most) for each in (of_a, of_b, of_c)]
+    skew = third
+    for each in loadings:
+        skew = skew * each / (each**2 + noise**2)
+    # The eigenvectors of [[0, 1], [1, skew]].
+    angle = 0.5 * np.arctan2(2.0, -skew)
+    turn = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    shares = np.maximum(turn**2, LEAST_SHARE / 2)
+    shares /= shares.sum(axis=1, keepdims=True)
+    points = np.stack([turn[:, 1], -turn[:, 0]], axis=1) / np.sqrt(shares)
+    means = np.empty((n, 3, 1, 2))
+    for shift, loading in zip((1, 2, 0), loadings, strict=True):
+        means[every, (last + shift) % 3, 0] = loading[:, None] * points
     return shares, means
 
 

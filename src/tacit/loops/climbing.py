@@ -45,37 +45,45 @@ def solve(matrix, right):
     return b
 
 
-@njit(cache=True, nogil=True)
-def extrapolate(points, images, order, mass):
-    """Where the residuals of earlier steps say that the fixed point is (Anderson's type I).
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def extrapolate(values, image, mass, order, points, images):
+    """Where the residuals of the last steps say that the fixed point is (Anderson's type I, in logarithms).
 
     Parameters
     ----------
-    points, images : (place, p) where steps started and led to
-    order : places, the last step first
-    mass : (p,) weights of the coordinates
+    values, image, mass : (p,) where the last step started and led to, and the weights of the coordinates
+    order : places of the last steps in `points` and `images`, the newest first
+    points, images : (place, p) logarithms of where steps started and led to; those of the last step are added
 
     Returns
     -------
     (p,) array; empty where the steps say nothing.
     """
-    m, p = len(order) - 1, points.shape[1]
+    m, p = len(order) - 1, len(values)
     last = order[0]
+    for x in range(p):
+        points[last, x] = math.log(max(values[x], 1e-300))
+        images[last, x] = math.log(max(image[x], 1e-300))
+    if m == 0:
+        return np.empty(0)
     matrix = np.zeros((m, m))
     right = np.zeros((m, 1))
+    residual = images[last] - points[last]
     changes = np.empty((m, p))
     for i in range(m):
         for x in range(p):
-            changes[i, x] = (images[last, x] - points[last, x]) - (
-                images[order[i + 1], x] - points[order[i + 1], x]
-            )
+            changes[i, x] = residual[x] - (images[order[i + 1], x] - points[order[i + 1], x])
+    move = np.empty(p)
     for i in range(m):
-        earlier = order[i + 1]
         for x in range(p):
-            move = (points[last, x] - points[earlier, x]) * mass[x]
-            right[i, 0] += move * (images[last, x] - points[last, x])
-            for j in range(m):
-                matrix[i, j] += move * changes[j, x]
+            move[x] = (points[last, x] - points[order[i + 1], x]) * mass[x]
+        for x in range(p):
+            right[i, 0] += move[x] * residual[x]
+        for j in range(m):
+            total = 0.0
+            for x in range(p):
+                total += move[x] * changes[j, x]
+            matrix[i, j] = total
     share = solve(matrix, right)
     if len(share) == 0:
         return np.empty(0)
@@ -83,6 +91,9 @@ def extrapolate(points, images, order, mass):
     for i in range(m):
         for x in range(p):
             out[x] -= share[i, 0] * (images[last, x] - images[order[i + 1], x])
+    for x in range(p):
+        # Far out, an extrapolation may leave the range of numbers; it then goes downhill. Zeros stay.
+        out[x] = math.exp(min(out[x], 700.0)) if image[x] > 0.0 else 0.0
     return out
 
 
@@ -99,6 +110,20 @@ def normalise(values, row_starts):
         for at in range(start, stop):
             out[at] = values[at] / total if total > 0.0 else 1.0 / (stop - start)
     return out
+
+
+@njit(cache=True, nogil=True)
+def maximise(counts, pseudo, values, row_starts):
+    """Log-density of a Dirichlet prior at `values`, and the rows that expected counts with it lead to.
+
+    The pseudo-counts are added to `counts`.
+    """
+    total = 0.0
+    for at in range(len(values)):
+        if pseudo[at] > 0.0:
+            total += pseudo[at] * math.log(max(values[at], 1e-300))
+            counts[at] += pseudo[at]
+    return total, normalise(counts, row_starts)
 
 
 @njit(cache=True, nogil=True)

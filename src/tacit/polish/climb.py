@@ -123,13 +123,8 @@ def climb_accelerated(
     count = 1
     while count < max_iter:
         order = [order[-1] if len(order) > memory else len(order), *order[:memory]]
-        points[order[0]], images[order[0]] = _log(values), _log(image)
-        trial = image
-        if len(order) > 1:
-            guess = extrapolate(points, images, np.array(order), mass)
-            if len(guess):
-                # Far out, an extrapolation may leave the range of numbers; it then goes downhill. Zeros stay.
-                trial = normalise(np.exp(np.minimum(guess, 700.0)) * (image > 0))
+        guess = extrapolate(values, image, mass, np.array(order), points, images)
+        trial = normalise(guess) if len(guess) else image
         found, trial_image, trial_mass = step(trial)
         count += 1
         if len(order) > 1 and not found >= objective:
@@ -148,10 +143,6 @@ def climb_accelerated(
             return Climb(image, objective, count, converged=True, trace=tuple(trace))
     _warn_unfinished(max_iter)
     return Climb(image, objective, count, converged=False, trace=tuple(trace))
-
-
-def _log(values: Array) -> Array:
-    return np.log(np.maximum(values, 1e-300))
 
 
 def _warn_unfinished(max_iter: int) -> None:

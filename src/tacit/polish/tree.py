@@ -126,11 +126,12 @@ def dirichlet_prior(layout: Layout, marginals: Array, leaf: float, hidden: float
 
 def em_step(expect: Callable[[Array], tuple[float, Array]], layout: Layout, prior: Prior) -> Step:
     """One step of MAP-EM: the penalised log-likelihood of the parameters, better ones, their mass."""
+    from tacit.loops.climbing import maximise
 
     def step(values: Array) -> tuple[float, Array, Array]:
         log_likelihood, counts = expect(values)
-        counts += prior.pseudo
-        return log_likelihood + prior.log_density(values), normalise_rows(layout, counts), counts
+        log_prior, better = maximise(counts, prior.pseudo, values, layout.row_starts)
+        return log_likelihood + log_prior, better, counts
 
     return step
 
