@@ -258,6 +258,7 @@ def test_song_figure_2_holds_where_the_new_algorithm_overtakes():
     [
         (0, at(200, "EM"), 2),
         (1, at(100_000, "new"), 3),
+        (1, at(100_000, "spectral"), 0.1),
         (2, at(5000, "EM"), 2),
     ],
 )

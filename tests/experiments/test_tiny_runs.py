@@ -209,13 +209,37 @@ def test_categories_that_the_rows_do_not_show_are_there():
 
 
 def test_negative_estimates_count_as_they_are():
-    printed = Method(
-        "spectral", "spectral", (("n_views", 1), ("representation", "tensor")), as_printed=True
+    options = (("n_views", 1), ("representation", "tensor"))
+    printed = Method("spectral", "spectral", options, as_printed=True)
+    trial = Trial(Case("bin4", n_categories=5, n_states=5), 100, 0, printed)
+    made = trials._drawn.__wrapped__(trial.case, 0, 100)
+    sign, log_abs = log_values(
+        trials._learnt(trial, made.topology, made.train)[0], Evidence(made.test)
     )
-    case = Case("bin4", n_categories=5, n_states=5)
-    found = perform(Trial(case, 100, 0, printed))
+    truth = np.exp(made.log_truth)
+    found = perform(trial)
+    assert found.error == pytest.approx(
+        np.mean(np.abs(sign * np.exp(log_abs) - truth) / truth), rel=1e-5
+    )
+    assert found.not_positive == pytest.approx(np.mean(sign < 0))
     assert found.not_positive > 0.1
-    assert found.error > 1
+
+
+def test_every_draw_has_random_numbers_of_its_own(monkeypatch):
+    used = []
+
+    def recorded(case, *numbers):
+        used.append((case, *numbers))
+        return np.random.default_rng(len(used))
+
+    monkeypatch.setattr(trials, "_generator", recorded)
+    for seed, n_rows in ((0, 50), (0, 80), (1, 50)):
+        trials._truth.__wrapped__("cat4", 3, 2, 0.25, seed)
+        trials._drawn.__wrapped__(Case("cat4", 3, 2, 0.25), seed, n_rows)
+    trained = [numbers for numbers in used if numbers[2] == 2]
+    tested = [numbers for numbers in used if numbers[2] == 3]
+    assert len(set(trained)) == len(trained) == 3
+    assert len(set(tested)) == 2  # rows to judge on are the same for all sizes
 
 
 def test_random_trees_differ_from_seed_to_seed():
