@@ -170,7 +170,8 @@ class LatentTree(TreeQueries):
                 states, choice = chosen_states(
                     table, held_out, tree, known, self.learn, settings, report
                 )
-            check_carried(tree, states, self.learn, table)
+            named = known if isinstance(self.n_states, Mapping | str) else ()
+            check_carried(tree, states, self.learn, table, named)
             learnt = WAYS[self.learn](Job(table, tree, states, moments, settings, report))
         learnt.diagnostics.update(choice)
         keep(self, X, table, moments.pairs().counts, topology, tree, learnt)

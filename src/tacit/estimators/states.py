@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -91,12 +91,24 @@ def state_counts(
     return tuple(counts)
 
 
-def check_carried(tree: RootedTree, states: tuple[int, ...], learn: str, table: Table) -> None:
-    """Raise a `RankError` where a hidden node has more states than the data can carry.
+def check_carried(
+    tree: RootedTree, states: tuple[int, ...], learn: str, table: Table, named: Container[str] = ()
+) -> None:
+    """Raise a `RankError` where more states were asked for than the data can carry.
 
     Tables need at least a row for each state. Moment methods see a hidden node from two sides and can tell no
     more states apart than there are joint categories on the poorer side, with its branches shared out as
-    evenly as can be.
+    evenly as can be. Where one number was given for all nodes, it is enough that some node can carry it: the
+    others are cut to what they can.
+
+    Parameters
+    ----------
+    tree : RootedTree
+    states : (node,)
+    learn : str
+    table : Table
+    named : names of nodes
+        Those that were given a number of their own.
     """
     hidden = [node for node in tree.hidden if tree.copy_of[node] < 0]
     most = max((states[node] for node in hidden), default=1)
@@ -110,20 +122,29 @@ def check_carried(tree: RootedTree, states: tuple[int, ...], learn: str, table: 
         return
     if most <= min(states[: tree.n_leaves]):
         return
-    below, above = side_ranks(tree, states)
-    for node in hidden:
-        branches = [below[child] for child in tree.children[node]]
-        if node != tree.root:
-            branches.append(above[node])
-        sides = [1, 1]
-        for branch in sorted(branches, reverse=True):
-            sides[int(sides[1] < sides[0])] *= branch
-        if min(sides) < states[node]:
+    carried = {node: _carried(tree, states, node) for node in hidden}
+    largest = max(carried.values())
+    for node, count in carried.items():
+        own = tree.names[node] in named
+        if states[node] > (count if own else largest):
+            whose = f" of {tree.names[node]!r}" if own else ""
             raise RankError(
-                f"hidden node {tree.names[node]!r} has n_states={states[node]}, but the columns around it "
-                f"have so few categories that learn={learn!r} can tell only {min(sides)} states apart; "
-                f'give it n_states<={min(sides)}, or learn="auto"'
+                f"n_states={states[node]}{whose} asked for, but the columns around have so few categories "
+                f"that learn={learn!r} can tell only {count if own else largest} states apart; give "
+                f'n_states<={count if own else largest}, or learn="auto"'
             )
+
+
+def _carried(tree: RootedTree, states: tuple[int, ...], node: int) -> int:
+    """How many states of a node its branches can tell apart."""
+    below, above = side_ranks(tree, states)
+    branches = [below[child] for child in tree.children[node]]
+    if node != tree.root:
+        branches.append(above[node])
+    sides = [1, 1]
+    for branch in sorted(branches, reverse=True):
+        sides[int(sides[1] < sides[0])] *= branch
+    return min(sides)
 
 
 def chosen_states(
@@ -161,7 +182,9 @@ def chosen_states(
         return _states(tree, cards, known, 1), {"candidates": [{"n_states": 1}]}
     moments = CountedMoments.of(train.codes, cards, train.weights, settings.n_jobs)
     spectra = largest_useful_rank(tree, moments.pairs(), moments.n_rows)
-    most = max(2, spectra.rank)
+    # Pairs show what is linear between them; products of categories can carry more, so that the held-out rows
+    # may ask for up to twice as many.
+    most = max(2, 2 * spectra.rank)
     rows: list[dict[str, Any]] = []
     best, best_score, worse = 1, -np.inf, 0
     for k in [k for k in CANDIDATES if k <= most]:
