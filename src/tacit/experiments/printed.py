@@ -33,9 +33,9 @@ def learn_as_printed(
         Of the stage: `n_views`, `representation`.
     """
     from tacit.data.reading import read_table
+    from tacit.moments.source import CountedMoments
     from tacit.params.hierarchical import hierarchical
     from tacit.params.spectral import spectral
-    from tacit.moments.source import CountedMoments
 
     table = read_table(rows)
     tree = topology.rooted(table.schema.names)
