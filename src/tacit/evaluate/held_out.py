@@ -11,9 +11,9 @@ Array = NDArray[np.float64]
 
 
 def l1_error(log_prob_true: ArrayLike, log_prob: ArrayLike, sign: ArrayLike | None = None) -> float:
-    """The mean of |P̂(x) - P(x)| / P(x) over rows x drawn from P: the error of Parikh's thesis.
+    """The mean of ``|P̂(x) - P(x)| / P(x)`` over rows x drawn from P: the error of Parikh's thesis.
 
-    It estimates the L1 distance between the two distributions, the sum of |P̂ - P| over all rows there
+    It estimates the L1 distance between the two distributions, the sum of ``|P̂ - P|`` over all rows there
     could be. So P̂ = 0 everywhere has error 1, a few rows with P̂ far above P dominate it, and it hardly
     minds P̂ that are too small or negative: look at `kl` too.
 

@@ -1,0 +1,77 @@
+"""Every command that the documentation shows runs, in order, and prints what is shown."""
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+ROOT = Path(__file__).parent.parent
+PAGES = ["docs/command_line.rst", "docs/reproducing.rst"]
+COLUMNS = [
+    *("mean_radius", "mean_texture", "mean_smoothness", "mean_concavity"),
+    *("worst_area", "worst_texture", "diagnosis"),
+]
+CONSOLE = re.compile(r"^\.\. code-block:: console\n\n((?:   .*\n|\n)+)", flags=re.MULTILINE)
+
+
+def console_blocks(text):
+    """Pairs of a command and what is shown of its output, from the console blocks of a page."""
+    for block in CONSOLE.findall(text):
+        lines = [line[3:] for line in block.rstrip().splitlines()]
+        shown = "\n".join(lines)
+        for part in re.split(r"^\$ ", shown, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            yield command, output
+
+
+def write_tables(folder):
+    """The two files that the pages speak of."""
+    pd = pytest.importorskip("pandas", reason="makes the tables")
+    from tacit.datasets import breast_cancer_table
+
+    frame = pd.DataFrame(breast_cancer_table())[COLUMNS]
+    train, test = frame.iloc[::2], frame.iloc[1::2].copy()
+    test.iloc[::5, 3] = None
+    train.to_csv(folder / "train.csv", index=False)
+    test.to_csv(folder / "test.csv", index=False)
+
+
+def runs_as_shown(command, shown):
+    from tacit.cli import app
+
+    program, *arguments = shlex.split(command)
+    assert program == "tacit"
+    result = CliRunner().invoke(app, arguments, prog_name="tacit")
+    expected = 1 if shown.startswith("error:") else 0
+    assert result.exit_code == expected, f"{command}\n{result.output}"
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    assert doctest.OutputChecker().check_output(shown, result.output, options), (
+        f"{command}\nprinted\n{result.output}\nwhere the page shows\n{shown}"
+    )
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_of_a_page_print_what_it_shows(page, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib", reason="pictures are drawn")
+    write_tables(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    blocks = list(console_blocks((ROOT / page).read_text(encoding="utf-8")))
+    assert blocks
+    for command, shown in blocks:
+        runs_as_shown(command, shown)
+
+
+def test_commands_of_the_readme_run(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib", reason="pictures are drawn")
+    write_tables(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    commands = [line.partition("  #")[0] for block in blocks for line in block.splitlines()]
+    commands = [line for line in commands if line.startswith("tacit ")]
+    assert len(commands) >= 5
+    for command in commands:
+        runs_as_shown(command, "...")
