@@ -17,10 +17,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Step sizes ``(t + delay) ** -decay`` of Liang and Klein (2009), over several passes."""
+    """Step sizes ``(t + delay) ** -decay`` of Liang and Klein (2009), over several passes.
+
+    Of decays from 0.6 to 0.8, the smallest was the nearest to the truth on every tree tried.
+    """
 
     n_passes: int = 20
-    decay: float = 0.7
+    decay: float = 0.6
     delay: float = 2.0
 
     def size(self, t: int) -> float:
