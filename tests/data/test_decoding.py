@@ -178,9 +178,9 @@ def test_completing_adds_the_columns_that_were_left_out():
 
 def test_completing_adds_numbers_of_columns_that_were_left_out():
     with pytest.warns(BinningWarning):
-        schema = learn_schema({"x": ["a"] * 30, "y": np.arange(30) / 4})
-    back = complete({"x": ["a"]}, np.array([[0, 4]]), schema)
-    assert back == {"x": ["a"], "y": [schema["y"].centers[4]]}
+        schema = learn_schema({"y": np.arange(30) / 4, "x": [3] * 30})
+    back = complete({"x": [3]}, np.array([[4, 0]]), schema)
+    assert back == {"y": [schema["y"].centers[4]], "x": [3]}
 
 
 def test_completing_keeps_numbers_of_all_chunks():

@@ -38,6 +38,8 @@ def test_an_unknown_category_is_named_with_its_column_and_the_nearest_one(frame)
 def test_the_nearest_number_is_the_nearest_by_value():
     with pytest.raises(CategoryError, match="'size' has no category 25; the nearest is 30"):
         encode({"size": [25]}, SCHEMA, partial=True)
+    with pytest.raises(CategoryError, match="'size' has no category 4; the nearest is 2"):
+        encode({"size": [4]}, SCHEMA, partial=True)
 
 
 def test_the_nearest_category_of_a_long_list_is_shown_with_a_few_others():

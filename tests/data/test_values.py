@@ -56,6 +56,7 @@ def column_of(values, **options):
         (["a", "a"], ("a",), "text", [0, 0]),
         (np.array([1, 2], dtype=np.uint64) + np.uint64(2**63), (2**63 + 1, 2**63 + 2), "integer", [0, 1]),
         (np.array(["2024-01-01", "NaT"], dtype="datetime64[D]"), ("2024-01-01",), "text", [0, -1]),
+        (np.array([True, False]), (False, True), "boolean", [1, 0]),
         (np.array([b"b", b"a"]), ("a", "b"), "text", [1, 0]),
         (np.array(["b", "a"]), ("a", "b"), "text", [1, 0]),
         (pd.Series(["b", None]), ("b",), "text", [0, -1]),
@@ -256,8 +257,12 @@ def test_integers_beyond_the_small_ones_are_coded_too():
         found, codes = np.unique(values[:, place], return_inverse=True)
         assert column.categories == tuple(found.tolist())
         assert np.array_equal(table.codes[:, place], codes)
-    large = values.astype(np.uint64) + np.uint64(2**63)
-    assert np.array_equal(read_table(large % np.uint64(2**64 - 1)).codes.shape, (300, 2))
+
+
+def test_integers_beyond_int64_do_not_turn_negative():
+    table = read_table(np.array([[2**64 - 1], [0]], dtype=np.uint64))
+    assert table.schema.columns[0].categories == (0, 2**64 - 1)
+    assert table.codes.tolist() == [[1], [0]]
 
 
 def test_masked_cells_of_an_array_are_missing():

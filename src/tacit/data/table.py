@@ -125,8 +125,6 @@ class Schema:
         """
         table = np.full((len(self.columns), SMALL_WIDTH), UNKNOWN, dtype=np.int16)
         for row, column in zip(table, self.columns, strict=True):
-            if column.edges is not None:
-                return None
             for code, value in enumerate(column.categories):
                 if not (isinstance(value, int) and MISSING <= value < SMALL_WIDTH - 1):
                     return None
