@@ -93,6 +93,8 @@ def generator_from(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31)
     try:
+        if isinstance(random_state, bool):
+            raise TypeError("a boolean is no seed")
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise ArgumentTypeError(
