@@ -13,11 +13,12 @@ version = release = tacit.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
 ]
 templates_path = ["templates"]
 exclude_patterns = ["_build", "templates"]
+
+# Formulas are written in plain characters: they can be read in the source and without a network.
 
 # A reference to a name of Tacit that does not exist is an error; other projects are not linked.
 nitpicky = True
@@ -27,6 +28,9 @@ html_theme = "alabaster"
 html_theme_options = {
     "description": "Latent-variable models learnt by linear algebra",
     "fixed_sidebar": True,
+    "page_width": "1160px",  # a line of code fits
+    "body_max_width": "auto",
+    "show_powered_by": False,
 }
 html_show_sourcelink = False
 

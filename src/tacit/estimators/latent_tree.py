@@ -49,8 +49,8 @@ class LatentTree(TreeQueries):
     features : int
         Leaves whose joint category is one view where hidden states are more than a leaf's categories.
     n_restarts, tol, max_iter : int, float or None, int
-        Of EM: random starts; relative gain of the log-likelihood at which it stops (the seeds' rule), None
-        for an absolute gain scaled by the number of parameters; largest number of steps.
+        Of EM: random starts; relative gain of the log-likelihood at which it stops (as in Parikh's thesis),
+        None for an absolute gain scaled by the number of parameters; largest number of steps.
     pseudo_counts : float or "auto"
         Dirichlet pseudo-counts per table row; "auto" is none for "em", a few otherwise.
     negative : {"floor", "nan", "raise"}
