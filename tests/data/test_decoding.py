@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,9 +10,14 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from tacit.data.decoding import complete, decode
+from tacit.data.decoding import complete, decode, kind_of_table
 from tacit.data.reading import encode, learn_schema, read_table
-from tacit.errors import ArgumentError, ArgumentTypeError, BinningWarning, DataError
+from tacit.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    BinningWarning,
+    DataError,
+)
 
 
 def test_pandas_keeps_index_types_and_labels():
@@ -219,13 +225,49 @@ def test_a_type_that_cannot_hold_a_category_gives_way():
     assert decode(np.array([[1]]), schema, like=np.array([[0.5]])).tolist() == [["a"]]
 
 
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (np.array([[1]]), "numpy"),
+        (pd.DataFrame({"x": [1]}), "pandas"),
+        (pl.DataFrame({"x": [1]}), "polars"),
+        (pl.LazyFrame({"x": [1]}), "polars"),
+        (pa.table({"x": [1]}), "pyarrow"),
+        ({"x": [1]}, "dict"),
+        ([[1]], "dict"),
+        ("data.csv", "pyarrow"),
+        (Path("data.csv"), "pyarrow"),
+        (iter([]), "pyarrow"),
+        (memoryview(b"x"), "pyarrow"),
+    ],
+)
+def test_every_kind_of_table_has_a_name_that_decoding_knows(data, kind):
+    assert kind_of_table(data) == kind
+    decode(read_table([[1]]), like=kind)
+
+
+def run_python(program):
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def test_a_library_that_is_not_installed_is_named():
+    program = (
+        "import sys; sys.modules['polars'] = None; "
+        "from tacit.data.decoding import decode; from tacit.data.reading import read_table\n"
+        "from tacit.errors import DependencyError\n"
+        "try: decode(read_table([[1]]), like='polars')\n"
+        "except DependencyError as error: print(error)"
+    )
+    assert run_python(program) == "polars is needed for this, and is not installed"
+
+
 def test_reading_arrays_loads_no_frame_library():
     program = (
         "import sys, numpy as np; from tacit.data.reading import read_table; "
         "read_table(np.array([[0, 1]])); "
         "print([m for m in ('narwhals', 'pandas', 'polars', 'pyarrow') if m in sys.modules])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
+    assert run_python(program) == "[]"

@@ -20,6 +20,11 @@ class Colour(enum.Enum):
     BLUE = 2
 
 
+class Word(enum.StrEnum):
+    A = "a"
+    B = "b"
+
+
 class Level(enum.IntEnum):
     LOW = 1
     HIGH = 5
@@ -45,6 +50,9 @@ def column_of(values, **options):
         ([2**70, 1], (1, 2**70), "integer", [1, 0]),
         ([Colour.RED, Colour.BLUE], ("BLUE", "RED"), "text", [1, 0]),
         ([Level.HIGH, Level.LOW], (1, 5), "integer", [1, 0]),
+        ([Word.B, Word.A, 1], (1, "a", "b"), "mixed", [2, 1, 0]),
+        ([Level.LOW, "x"], (1, "x"), "mixed", [0, 1]),
+        (pa.array(["b", "a"], pa.string_view()), ("a", "b"), "text", [1, 0]),
         ([b"b", "a"], ("a", "b"), "text", [1, 0]),
         ([decimal.Decimal("1.5"), decimal.Decimal(1)], (1, 1.5), "number", [1, 0]),
         ([dt.date(2024, 5, 1), None, dt.date(2023, 1, 2)], ("2023-01-02", "2024-05-01"), "text", [1, -1, 0]),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.frames import Filled, frame_columns, frame_like
+from tacit.data.frames import Filled, frame_like, is_frame
 from tacit.data.inputs import Block, as_source
 from tacit.data.matching import matched_places
 from tacit.data.table import Codes, Schema, Table
@@ -130,7 +130,7 @@ def _written(columns: Mapping[str, Filled], like: Any) -> Any:
         return frame_like(columns, "pyarrow")
     if isinstance(like, str | Path):
         return frame_like(columns, "pyarrow")
-    if frame_columns(like) is not None:
+    if is_frame(like):
         return frame_like(columns, like)
     if hasattr(like, "__array__"):
         return _array(list(columns.values()), np.asarray(like).dtype)
@@ -143,8 +143,7 @@ def kind_of_table(X: Any) -> str:
         return "numpy"
     if isinstance(X, Mapping | list | tuple):
         return "dict"
-    found = frame_columns(X) if not isinstance(X, str | Path) else None
-    if found is None:
+    if isinstance(X, str | Path) or not is_frame(X):
         return "numpy" if hasattr(X, "__array__") else "pyarrow"
     module = type(X).__module__.partition(".")[0]
     return module if module in _LIBRARIES else "pyarrow"

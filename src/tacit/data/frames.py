@@ -83,6 +83,11 @@ def is_series(X: Any) -> bool:
     return _is_arrow_array(X) or isinstance(_narwhal(X), nw.Series)
 
 
+def is_frame(X: Any) -> bool:
+    """Whether this is a frame of some library; a lazy one is not run for the answer."""
+    return isinstance(_narwhal(X), nw.DataFrame | nw.LazyFrame)
+
+
 def _is_arrow_array(X: Any) -> bool:
     return type(X).__module__.split(".")[0] == "pyarrow" and hasattr(X, "null_count")
 
