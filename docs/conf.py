@@ -17,6 +17,8 @@ extensions = [
 ]
 templates_path = ["templates"]
 exclude_patterns = ["_build", "templates"]
+html_static_path = ["static"]
+html_css_files = ["tacit.css"]
 
 # Formulas are written in plain characters: they can be read in the source and without a network.
 
@@ -57,7 +59,9 @@ def reference_page():
     lines += section("Functions", "tacit", functions)
     for name, value in values.items():
         if inspect.ismodule(value):
-            lines += section(f"tacit.{name}", f"tacit.{name}", value.__all__)
+            # Constants have no docstring of their own; the functions that use them speak of them.
+            shown = [each for each in value.__all__ if callable(getattr(value, each))]
+            lines += section(f"tacit.{name}", f"tacit.{name}", shown)
     return "\n".join(lines) + "\n"
 
 

@@ -126,7 +126,7 @@ def load_coil2000() -> Columns:
 
 
 def load_news20_w100() -> Columns:
-    """Which of 100 words stand in a message to a newsgroup (S. Roweis).
+    """Which of 100 words stand in a message to a newsgroup, after Sam Roweis.
 
     Returns
     -------

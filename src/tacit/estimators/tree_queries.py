@@ -144,9 +144,10 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):
 
         Returns
         -------
-        (row, category) array, for one target, in the order of ``categories_[target]``; a dict of these for
-        several; with `joint` one array with an axis per target. Without a target one array, with the
-        categories of all columns side by side.
+        array, or dict of str to array
+            (row, category) for one target, in the order of ``categories_[target]``; a dict of these for
+            several; with `joint` one array with an axis per target. Without a target one array, with the
+            categories of all columns side by side.
         """
         from tacit.estimators.asking import target_names
         from tacit.query.answers import conditionals

@@ -125,7 +125,7 @@ def align_states(tables: Tables, reference: Tables) -> Tables:
 
 
 def state_orders(tables: Tables, reference: Tables) -> list[Permutation]:
-    """For each node, which of its states stands for state 0, 1, ... of the reference."""
+    """For each node, which of its states stands for each of the reference's, in their order."""
     from scipy.optimize import linear_sum_assignment
 
     tree = tables.tree
