@@ -23,6 +23,7 @@ from tacit.files.networks import (
     tree_to_json,
 )
 from tacit.params.tree import Dense, Hadamard
+from tacit.structure.topology import Topology
 
 
 def through_json(plain):
@@ -50,6 +51,11 @@ def test_a_topology_comes_back_with_every_order(topology):
     found = topology_from_json(through_json(topology_to_json(topology)))
     for field in ("nodes", "edges", "observed", "lengths", "n_states"):
         assert getattr(found, field) == getattr(topology, field)
+
+
+def test_the_order_of_the_observed_nodes_comes_back():
+    topology = Topology(("a", "b", "h"), (("h", "a"), ("h", "b")), ("b", "a"))
+    assert topology_from_json(topology_to_json(topology)).observed == ("b", "a")
 
 
 @given(topologies())
@@ -189,13 +195,15 @@ def test_any_array_that_is_missing_or_has_another_shape_is_refused(kind):
             network_from(tables.tree, others)
         for wrong in (
             np.concatenate([array, array]),
+            np.concatenate([array, array], axis=-1),
             array[..., :0],
             array.astype(np.float32),
             np.full_like(array, np.nan),
             array[None],
         ):
-            if name.startswith("table") and wrong.shape == (2 * len(array), array.shape[1]):
-                continue  # twice as many parent states: seen where the parent is built
+            fits_below = wrong.shape[1:] == array.shape[1:] and wrong.dtype == array.dtype
+            if name.startswith("table") and fits_below and np.isfinite(wrong).all():
+                continue  # more parent states: seen where the parent is built
             with pytest.raises(FileFormatError, match=r"array|message|categories"):
                 network_from(tables.tree, {**others, name: wrong}, tables.layout.n_states[:5])
 
@@ -222,6 +230,7 @@ def test_tables_of_other_columns_are_refused():
     [
         ("tables", lambda values: values * 2),
         ("tables", lambda values: -values),
+        ("tables", lambda values: np.concatenate([values[:-2], [1.5, -0.5]])),
         ("tables", lambda values: values[:-1]),
         ("tables", lambda values: values.astype(np.float32)),
         ("tables", lambda values: np.where(values == values.max(), np.nan, values)),

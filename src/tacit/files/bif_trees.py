@@ -106,19 +106,13 @@ def tree_from_bif(network: BifNetwork, hidden: Iterable[str] | None = None) -> B
             )
     names = tuple(v.name for v in network.variables if v.name not in latent)
     topology = Topology(
-        nodes=tuple(_root_first(network)),
+        nodes=tuple(table.variable for table in network.tables),
         edges=tuple((t.parents[0], t.variable) for t in network.tables if t.parents),
         observed=names,
         n_states={name: len(network.variable_of[name].categories) for name in latent},
     )
     categories = {name: network.variable_of[name].categories for name in names}
     return BifTree(topology.contracted(), names, categories, _tables(network, topology, names))
-
-
-def _root_first(network: BifNetwork) -> list[str]:
-    """The variables in the order of their tables, those without parents before all others."""
-    order = sorted(network.tables, key=lambda table: len(table.parents))
-    return [table.variable for table in order]
 
 
 def _tables(network: BifNetwork, topology: Topology, names: tuple[str, ...]) -> Tables:

@@ -132,7 +132,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
                         f"{str(path)!r} holds an array {name!r} of type {kind}; "
                         f"Tacit writes {', '.join(_DTYPES)}"
                     )
-                arrays[name] = np.array(file.get_tensor(name))  # our own: the file may go away
+                arrays[name] = file.get_tensor(name)
     except SafetensorError as error:
         raise FileFormatError(
             f"{str(path)!r} is not a model file, or only a part of one ({error})"
