@@ -26,8 +26,8 @@ def singular_values(model: Any, ax: Axes | None = None, *, max_label: int = 24) 
     Parameters
     ----------
     model : fitted model, or its ``diagnostics_``
-        ``diagnostics_["edges"]`` is a list of ``{"edge": name, "kept": [...], "cut": [...], "threshold":
-        number}``.
+        ``diagnostics_["edges"]`` has ``{"kept": [...], "cut": [...], "threshold": number}`` for each edge, by
+        its name; or it is a list of these, each with its name as ``"edge"``.
     ax : matplotlib.axes.Axes, optional
     max_label : int
         Longer names of edges are cut.
@@ -95,6 +95,8 @@ def _edges(model: Any) -> Sequence[Mapping[str, Any]]:
             f"{type(model).__name__} has no singular values; pass a model fitted by a spectral method "
             f"or its diagnostics_"
         )
+    if isinstance(edges, Mapping):
+        return [{"edge": name, **values} for name, values in edges.items()]
     return list(edges)
 
 
