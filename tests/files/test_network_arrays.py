@@ -225,12 +225,20 @@ def test_tables_of_other_columns_are_refused():
             parameters_from(tables.tree, arrays, cards.tolist())
 
 
+def test_tables_with_negative_entries_are_refused_though_their_rows_sum_to_one():
+    tables = model()
+    values = tables.values.copy()
+    values[0] -= 1.0
+    values[1] += 1.0  # the same row
+    with pytest.raises(FileFormatError, match="not probabilities"):
+        tables_from(tables.tree, {**tables_arrays(tables), "tables": values})
+
+
 @pytest.mark.parametrize(
     ("name", "change"),
     [
         ("tables", lambda values: values * 2),
         ("tables", lambda values: -values),
-        ("tables", lambda values: np.concatenate([values[:-2], [1.5, -0.5]])),
         ("tables", lambda values: values[:-1]),
         ("tables", lambda values: values.astype(np.float32)),
         ("tables", lambda values: np.where(values == values.max(), np.nan, values)),
