@@ -18,11 +18,16 @@ BLOCK = 256
 _LOOSE = {"reassoc", "contract", "nsz", "arcp"}
 # Directions whose variance is below this share of the largest are constants or copies of others.
 SMALL = 1e-9
+# Matrices with more entries than this are multiplied by BLAS: those of nodes with many children.
+MANY = 2048
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_LOOSE)
 def _products(a, rows_a, b, rows_b, first, last):
     """Products of some rows of one matrix with some rows of another, over some of the columns."""
+    if len(rows_a) * len(rows_b) > MANY:
+        one_side = np.ascontiguousarray(a[rows_a][:, first:last])
+        return np.dot(one_side, np.ascontiguousarray(b[rows_b][:, first:last]).T)
     out = np.empty((len(rows_a), len(rows_b)))
     for i in range(len(rows_a)):
         one = a[rows_a[i]]
@@ -38,6 +43,8 @@ def _products(a, rows_a, b, rows_b, first, last):
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_LOOSE)
 def _squares(a, rows, keep):
     """Products of some rows of a matrix with each other, columns weighted by `keep`."""
+    if len(rows) * len(rows) > MANY:
+        return np.dot(a[rows] * keep[: a.shape[1]], a[rows].T)
     out = np.empty((len(rows), len(rows)))
     for i in range(len(rows)):
         one = a[rows[i]]
@@ -127,16 +134,19 @@ def canonical(spread, pull, rank):
         for i in range(m):
             out[0, i] = whiten[0, i]
         return out
-    half = np.zeros((n_good, m))
-    for j in range(n_good):
-        for i in range(m):
-            for x in range(m):
-                half[j, x] += whiten[j, i] * pull[i, x]
     gram = np.zeros((n_good, n_good))
-    for j in range(n_good):
-        for i in range(n_good):
-            for x in range(m):
-                gram[j, i] += half[j, x] * whiten[i, x]
+    if n_good * m > MANY:
+        gram[:] = np.dot(np.dot(whiten[:n_good], pull), whiten[:n_good].T)
+    else:
+        half = np.zeros((n_good, m))
+        for j in range(n_good):
+            for i in range(m):
+                for x in range(m):
+                    half[j, x] += whiten[j, i] * pull[i, x]
+        for j in range(n_good):
+            for i in range(n_good):
+                for x in range(m):
+                    gram[j, i] += half[j, x] * whiten[i, x]
     _, turn = symmetric(gram)
     for r in range(min(rank, n_good)):
         for j in range(n_good):
@@ -172,13 +182,13 @@ def derive_features(plan, keep, most_rows, weights, follows, turns):
 
     Parameters
     ----------
-    plan : order, sizes, begins, sources, source_starts, others, other_starts, turn_starts
+    plan : order, sizes, as_source, begins, sources, source_starts, others, other_starts, turn_starts
     keep : (node, indicator) ones for the indicators outside of a node: what its inside feature is to follow
     most_rows : the most rows that the sources or others of a feature have
     weights, follows : (row, indicator), those of the leaves filled in
     turns : flat, one stretch (dimension, row of sources) per feature
     """
-    order, sizes, begins, sources, source_starts, others, other_starts, turn_starts = plan
+    order, sizes, as_source, begins, sources, source_starts, others, other_starts, turn_starts = plan
     width = weights.shape[1]
     # Weights stand on the leaves of a branch, which often are neighbours: nothing is done outside of them.
     first, last = np.zeros(len(sizes), np.int64), np.zeros(len(sizes), np.int64)
@@ -195,7 +205,7 @@ def derive_features(plan, keep, most_rows, weights, follows, turns):
         feature = order[place]
         which = sources[source_starts[place] : source_starts[place + 1]]
         beside = others[other_starts[place] : other_starts[place + 1]]
-        rows = _rows_of(begins, sizes, which, room)
+        rows = _rows_of(begins, as_source, which, room)
         low, high = _span(first, last, sizes, which)
         first[feature], last[feature] = low, high
         spread = _products(follows, rows, weights, rows, low, high)
@@ -220,7 +230,7 @@ def derive_features(plan, keep, most_rows, weights, follows, turns):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _lookups(plan, turns, cards, marginals, card_starts):
     """What each category of a leaf adds to each feature that it is a source of, in the order of use."""
-    order, sizes, _, sources, source_starts, _, _, turn_starts = plan
+    order, sizes, as_source, _, sources, source_starts, _, _, turn_starts = plan
     total = 0
     for place in range(len(order)):
         for s in range(source_starts[place], source_starts[place + 1]):
@@ -235,7 +245,7 @@ def _lookups(plan, turns, cards, marginals, card_starts):
                 source = sources[s]
                 if source < len(cards):
                     mean = 0.0
-                    for x in range(cards[source]):
+                    for x in range(as_source[source]):
                         root = math.sqrt(marginals[card_starts[source] + x])
                         if root > 0:
                             out[made + x] = turns[at + x] / root
@@ -243,14 +253,14 @@ def _lookups(plan, turns, cards, marginals, card_starts):
                     for x in range(cards[source]):
                         out[made + x] -= mean
                     made += cards[source] + 1  # the last one is of a missing cell: nothing
-                at += sizes[source]
+                at += as_source[source]
     return out
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_LOOSE)
 def _evaluate(plan, turns, lookups, codes, first, count, cards, base, values):
     """Values of all features at a block of rows."""
-    order, sizes, begins, sources, source_starts, _, _, turn_starts = plan
+    order, sizes, as_source, begins, sources, source_starts, _, _, turn_starts = plan
     made = 0
     for place in range(len(order)):
         at = turn_starts[place]
@@ -270,7 +280,7 @@ def _evaluate(plan, turns, lookups, codes, first, count, cards, base, values):
                         other, scale = values[begins[source] + j - base], turns[at + j]
                         for b in range(BLOCK):
                             row[b] += scale * other[b]
-                at += sizes[source]
+                at += as_source[source]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_LOOSE)
@@ -280,7 +290,7 @@ def third_moments(plan, turns, views, codes, weights, cards, marginals, card_sta
     `views` says, per node, where the rows of its three views begin, and how many each has. Returns one flat
     stretch of the cube of that many numbers per node.
     """
-    sizes, begins = plan[1], plan[2]
+    sizes, begins = plan[1], plan[3]
     base = begins[len(cards)]  # the leaves' own rows are never filled: they are looked up
     lookups = _lookups(plan, turns, cards, marginals, card_starts)
     values = np.zeros((max(begins[-1] + sizes[-1] - base, 1), BLOCK))
