@@ -36,6 +36,9 @@ class FeaturePlan:
 
     order: tuple[int, ...]  # all but the leaves' own, each after its sources
     sizes: Integers  # (feature,) dimensions
+    as_source: (
+        Integers  # (feature,) of these, used by what is made of it: a leaf's last indicator follows
+    )
     begins: Integers  # (feature,) first row of each in the arrays of all rows
     sources: tuple[tuple[int, ...], ...]  # like `order`: what each is a turn of
     others: tuple[
@@ -52,6 +55,7 @@ class FeaturePlan:
         return (
             np.array(self.order, dtype=np.int64),
             self.sizes,
+            self.as_source,
             self.begins,
             *_joined(self.sources),
             *_joined(self.others),
@@ -93,7 +97,9 @@ def feature_plan(tree: RootedTree, n_states: tuple[int, ...]) -> FeaturePlan:
             mine, rest = (mine + above, rest) if g == 2 else (mine, rest + above)
             made.append((2 * n + 3 * node + g, mine, rest))
     order, sources, others = zip(*made, strict=True)
-    spans = [int(sizes[feature] * sizes[list(of)].sum()) for feature, of, _ in made]
+    as_source = sizes.copy()
+    as_source[:n_leaves] -= 1
+    spans = [int(sizes[feature] * as_source[list(of)].sum()) for feature, of, _ in made]
     starts = [0, *accumulate(spans)]
     keep = np.ones((n, int(sizes[:n_leaves].sum())))
     card_starts = [0, *accumulate(n_states[:n_leaves])]
@@ -103,6 +109,7 @@ def feature_plan(tree: RootedTree, n_states: tuple[int, ...]) -> FeaturePlan:
     return FeaturePlan(
         order=order,
         sizes=sizes,
+        as_source=as_source,
         begins=np.cumsum(sizes) - sizes,
         sources=sources,
         others=others,

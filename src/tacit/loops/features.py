@@ -188,7 +188,9 @@ def derive_features(plan, keep, most_rows, weights, follows, turns):
     weights, follows : (row, indicator), those of the leaves filled in
     turns : flat, one stretch (dimension, row of sources) per feature
     """
-    order, sizes, as_source, begins, sources, source_starts, others, other_starts, turn_starts = plan
+    order, sizes, as_source, begins, sources, source_starts, others, other_starts, turn_starts = (
+        plan
+    )
     width = weights.shape[1]
     # Weights stand on the leaves of a branch, which often are neighbours: nothing is done outside of them.
     first, last = np.zeros(len(sizes), np.int64), np.zeros(len(sizes), np.int64)

@@ -8,7 +8,6 @@ together.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,51 +75,33 @@ def moment_start(
     return tables if small is lay else _split(small, tables, lay, rng)
 
 
-def _states(
-    plan: TablePlan, features: Features, third: Array, noise: float
-) -> tuple[dict[int, Array], Array]:
-    """Shares of every hidden node's states, and E[feature of a child | state of its parent] by row."""
-    feature_sizes = plan.features.sizes
-    n = len(feature_sizes) // 5
-    n_inside = int(plan.features.begins[n])
-    tree_states = max([2, *(rank + 1 for rank in plan.ranks)])
-    widest = max(tree_states, int(feature_sizes[:n].max()) + 1)
-    given = np.zeros((n_inside, widest))
-    shares: dict[int, Array] = {}
-    starts = dict(zip(plan.free.tolist(), _stretches(plan), strict=True))
-    means: dict[int, Array] = {}
-    by_rank: dict[int, Array] = {}
-    for rank, group in plan.ranks.items():
-        own = [plan.features.begins[2 * n + 3 * group.nodes + g] for g in range(3)]
-        rows = np.concatenate([each[:, None] + np.arange(rank) for each in own], axis=1)
-        covariance = features.follows[rows] @ np.swapaxes(features.weights[rows], 1, 2)
-        cubes = np.stack([third[slice(*starts[int(node)])] for node in group.nodes])
-        found, means[rank] = decompose(
-            covariance, cubes.reshape(len(group.nodes), rank, rank, rank), noise
-        )
-        by_rank[rank] = found
-        shares.update(zip(group.nodes.tolist(), found, strict=True))
-    for (_, rank), group in plan.seen.items():
-        covariance = features.follows[group.rows] @ np.swapaxes(features.weights[group.views], 1, 2)
-        others = means[rank][group.places[:, None], group.others]
-        others = others.reshape(len(group.nodes), 2 * rank, rank + 1)
-        seen = means_given(covariance, others, by_rank[rank][group.places], noise)
-        given[group.rows, : rank + 1] = seen
-    return shares, given
-
-
-def _stretches(plan: TablePlan) -> list[tuple[int, int]]:
-    """Where each free node's third moments stand."""
+def _states(plan: TablePlan, features: Features, third: Array, noise: float) -> tuple[Array, Array]:
+    """Shares (node, state) of the states, and E[feature of a child | state of its parent] by row."""
     n = len(plan.features.sizes) // 5
-    sizes = plan.features.sizes[2 * n + 3 * plan.free] ** 3
-    return list(pairwise([0, *np.cumsum(sizes).tolist()]))
+    given = np.zeros((int(plan.features.begins[n]), plan.widest))
+    shares = np.zeros((n, plan.widest))
+    shares[:, 0] = 1.0
+    means: dict[int, Array] = {}
+    for rank, group in plan.viewed.items():
+        covariance = features.follows[group.rows] @ np.swapaxes(features.weights[group.rows], 1, 2)
+        cubes = third[group.cells].reshape(-1, rank, rank, rank)
+        shares[group.nodes, : rank + 1], means[rank] = decompose(covariance, cubes, noise)
+    for (_, rank), seen in plan.seen.items():
+        covariance = features.follows[seen.rows] @ np.swapaxes(features.weights[seen.views], 1, 2)
+        others = means[rank][seen.places[:, None], seen.others]
+        others = others.reshape(len(others), 2 * rank, rank + 1)
+        parents = plan.viewed[rank].nodes[seen.places]
+        given[seen.rows, : rank + 1] = means_given(
+            covariance, others, shares[parents, : rank + 1], noise
+        )
+    return shares, given
 
 
 def _tables(
     lay: Layout,
     plan: TablePlan,
     features: Features,
-    shares: dict[int, Array],
+    shares: Array,
     given: Array,
     marginals: Array,
     noise: float,
@@ -135,14 +116,15 @@ def _tables(
     out = np.empty(lay.size)
     out[lay.copy_entries] = 0.0
     out[lay.copy_diagonal] = 1.0
-    out[lay.starts[tree.root] :] = _smoothed(shares.get(tree.root, np.ones(1))[None, None]).ravel()
+    of_root = shares[tree.root, : lay.n_states[tree.root]]
+    out[lay.starts[tree.root] :] = _smoothed(of_root[None]).ravel()
     for same in plan.leaves:
         p = marginals[same.indicators][:, None, :]
         seen = np.swapaxes(given[same.rows][:, :, : same.shape[0]], 1, 2)
         out[same.entries] = _smoothed(p + np.sqrt(p) * seen).reshape(len(same.nodes), -1)
     for same in plan.inner:
         above, k = same.shape
-        inner = np.stack([shares.get(node, np.ones(1)) for node in same.nodes.tolist()])[:, None, :]
+        inner = shares[same.nodes, None, :k]
         mine, seen = own[same.rows][:, :, :k], given[same.rows][:, :, :above]
         weighted = mine * inner
         gram = weighted @ np.swapaxes(mine, 1, 2) + noise**2 * np.eye(mine.shape[1])
@@ -155,16 +137,17 @@ def _see_copies(
     tree: RootedTree,
     plan: TablePlan,
     features: Features,
-    shares: dict[int, Array],
+    shares: Array,
     given: Array,
     marginals: Array,
 ) -> None:
     """States of hidden nodes that repeat a leaf are its categories: nothing to find, only to look up."""
     for node in plan.copies:
         own = plan.features.rows(int(tree.copy_of[node]))
-        shares[node] = marginals[own]
-        scale = np.zeros(own.stop - own.start)
-        np.divide(1.0, np.sqrt(shares[node]), out=scale, where=shares[node] > 0)
+        size = own.stop - own.start
+        shares[node, :size] = marginals[own]
+        scale = np.zeros(size)
+        np.divide(1.0, np.sqrt(marginals[own]), out=scale, where=marginals[own] > 0)
         for child in tree.children[node]:
             rows = plan.features.rows(child)
             given[rows, : len(scale)] = features.follows[rows, own] * scale

@@ -21,15 +21,22 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
-    """Nodes, or children with their parents, of equal shape."""
+class Viewed:
+    """Hidden nodes with equally many states to find."""
 
     nodes: Integers  # (item,)
-    parents: Integers  # (item,)  of children; the nodes themselves otherwise
-    places: Integers  # (item,)  where the node or parent stands among the free nodes of its rank
+    rows: Integers  # (item, row)  rows of the three views, side by side
+    cells: Integers  # (item, cell)  places among the third moments of all
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Children of such nodes, with features of equally many dimensions."""
+
+    places: Integers  # (item,)  where the parent stands among the nodes of its rank
     rows: Integers  # (item, row)  rows of the children's features
-    views: Integers  # (item, row)  rows of the views that are looked through
-    others: Integers  # (item, 2)  which of the parent's three views these are
+    views: Integers  # (item, row)  rows of the parent's views that they are not part of
+    others: Integers  # (item, 2)  which of the three these are
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +66,9 @@ class TablePlan:
 
     features: FeaturePlan
     free: Integers  # hidden nodes with states to find
-    ranks: dict[int, Group]  # free nodes, by rank
-    seen: dict[
-        tuple[int, int], Group
-    ]  # children of free nodes, by dimensions and the parent's rank
+    viewed: dict[int, Viewed]  # free nodes, by rank
+    seen: dict[tuple[int, int], Seen]  # children of free nodes, by dimensions and the parent's rank
+    widest: int  # the most states or categories of a node
     copies: tuple[int, ...]  # hidden nodes that repeat a leaf
     turned: tuple[Turned, ...]  # hidden nodes but the root, by shape
     leaves: tuple[Written, ...]  # leaves, by shape of table
@@ -86,33 +92,54 @@ def table_plan(tree: RootedTree, n_states: tuple[int, ...]) -> TablePlan:
             if features.sizes[child]:
                 by_shape[int(features.sizes[child]), rank].append(child)
 
-    def group(nodes: Sequence[int], parents: Sequence[int], rank: int, size: int) -> Group:
-        others = [[g for g in range(3) if g != features.groups[node]] for node in nodes]
-        views = [
-            np.concatenate([features.begins[2 * n + 3 * up + g] + np.arange(rank) for g in each])
-            for up, each in zip(parents, others, strict=True)
-        ]
-        return Group(
-            nodes=np.array(nodes),
-            parents=np.array(parents),
-            places=np.array([at[up] for up in parents]),
-            rows=features.begins[np.array(nodes)][:, None] + np.arange(size),
-            views=np.array(views),
-            others=np.array(others),
-        )
-
+    ends = np.cumsum([(n_states[node] - 1) ** 3 for node in free])
     return TablePlan(
         features=features,
         free=np.array(free, dtype=np.int64),
-        ranks={rank: group(nodes, nodes, rank, 0) for rank, nodes in by_rank.items()},
-        seen={
-            (size, rank): group(nodes, [int(tree.parent[c]) for c in nodes], rank, size)
-            for (size, rank), nodes in by_shape.items()
+        viewed={
+            rank: _viewed(features, n, nodes, rank, ends[[free.index(node) for node in nodes]])
+            for rank, nodes in by_rank.items()
         },
+        seen={
+            (size, rank): _seen(tree, features, children, size, rank, at)
+            for (size, rank), children in by_shape.items()
+        },
+        widest=max(n_states),
         copies=tuple(node for node in tree.hidden if tree.copy_of[node] >= 0),
         turned=_turned_groups(tree, n_states, features),
         leaves=_written_groups(layout(tree, n_states), features, range(tree.n_leaves)),
         inner=_written_groups(layout(tree, n_states), features, tree.hidden[:-1]),
+    )
+
+
+def _viewed(
+    features: FeaturePlan, n: int, nodes: Sequence[int], rank: int, ends: Integers
+) -> Viewed:
+    first = 2 * n + 3 * np.array(nodes)
+    begins = np.stack([features.begins[first + g] for g in range(3)], axis=1)
+    return Viewed(
+        nodes=np.array(nodes),
+        rows=(begins[:, :, None] + np.arange(rank)).reshape(len(nodes), 3 * rank),
+        cells=ends[:, None] - rank**3 + np.arange(rank**3),
+    )
+
+
+def _seen(
+    tree: RootedTree,
+    features: FeaturePlan,
+    children: Sequence[int],
+    size: int,
+    rank: int,
+    at: dict[int, int],
+) -> Seen:
+    parents = tree.parent[np.array(children)].astype(np.int64)
+    others = np.array([[g for g in range(3) if g != features.groups[c]] for c in children])
+    begins = features.begins[2 * tree.n_nodes + 3 * parents[:, None] + others]
+    return Seen(
+        places=np.array([at[parent] for parent in parents.tolist()]),
+        rows=features.begins[np.array(children)][:, None] + np.arange(size),
+        views=(begins[:, :, None] + np.arange(rank)).reshape(len(children), 2 * rank),
+        others=others,
     )
 
 
@@ -121,7 +148,7 @@ def _turned_groups(
 ) -> tuple[Turned, ...]:
     by_shape: dict[tuple[int, int], list[int]] = defaultdict(list)
     for place, node in enumerate(features.order[: len(tree.hidden) - 1]):
-        span = int(features.sizes[list(features.sources[place])].sum())
+        span = int(features.as_source[list(features.sources[place])].sum())
         if features.sizes[node]:
             by_shape[n_states[node], span].append(place)
     found = []
@@ -129,7 +156,7 @@ def _turned_groups(
         starts = features.turn_starts[places][:, None, None]
         sources = [
             np.concatenate(
-                [features.begins[c] + np.arange(features.sizes[c]) for c in features.sources[p]]
+                [features.begins[c] + np.arange(features.as_source[c]) for c in features.sources[p]]
             )
             for p in places
         ]
