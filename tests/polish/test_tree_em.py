@@ -194,6 +194,20 @@ def test_stepwise_steps_over_small_batches_improve_faster_than_whole_ones(seed):
     assert whole(found.values)[0] > whole(values)[0] > whole(start)[0]
 
 
+def test_batches_count_as_if_all_of_them_were_alike():
+    """Each one's expected counts are scaled to the whole data before they enter the mean."""
+    layout, codes = random_case(0)
+    prior = dirichlet_prior(layout, even_marginals(layout), 1.0, 1.0)
+    start = random_start(layout, np.random.default_rng(0))
+    small, large = expectation(layout, codes[:10]), expectation(layout, codes[10:])
+    schedule = Schedule(n_passes=1, decay=0.5)
+    found = climb_stepwise([small, large], layout, prior, start, schedule)
+    mean = small(start)[1] * 60 / 10
+    values = normalise_rows(layout, mean + prior.pseudo)
+    mean = (1 - schedule.size(1)) * mean + schedule.size(1) * large(values)[1] * 60 / 50
+    assert found.values == pytest.approx(normalise_rows(layout, mean + prior.pseudo), rel=1e-10)
+
+
 def test_a_batch_without_weight_teaches_nothing():
     layout, codes = random_case(0)
     prior = dirichlet_prior(layout, even_marginals(layout), 1.0, 1.0)
