@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.data.table import Table
 from tacit.errors import ArgumentError
+from tacit.estimators.progress import silent
 from tacit.moments.patterns import pattern_blocks
 from tacit.moments.source import CountedMoments
 from tacit.params.tree import Layout, Network, Tables, layout
@@ -273,8 +274,10 @@ def _rule(job: Job) -> StoppingRule:
     return RelativeGain(job.settings.tol)
 
 
-def _told(job: Job, text: str) -> Callable[[int, float], None]:
+def _told(job: Job, text: str) -> Callable[[int, float], None] | None:
     """Progress of a climb: nobody knows its length, so the bar nears its end ever more slowly."""
+    if job.report is silent:
+        return None
 
     def tell(count: int, objective: float) -> None:
         job.report(1 - 1 / (1 + count / 10), f"{text}, step {count}, {objective:.1f}")

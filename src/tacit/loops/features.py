@@ -105,6 +105,36 @@ def symmetric(matrix):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def strongest(matrix):
+    """The eigenvector (as one row) of the largest eigenvalue of a positive matrix, by repeated products."""
+    n = len(matrix)
+    start = 0
+    for i in range(n):
+        if matrix[i, i] > matrix[start, start]:
+            start = i
+    vector, next_one = np.zeros((1, n)), np.zeros(n)
+    vector[0, start] = 1.0
+    for _ in range(200):
+        size = 0.0
+        for i in range(n):
+            total = 0.0
+            for j in range(n):
+                total += matrix[i, j] * vector[0, j]
+            next_one[i] = total
+            size += total * total
+        if size == 0.0:
+            return vector
+        change = 0.0
+        for i in range(n):
+            value = next_one[i] / math.sqrt(size)
+            change = max(change, abs(value - vector[0, i]))
+            vector[0, i] = value
+        if change < 1e-12:
+            break
+    return vector
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def canonical(spread, pull, rank):
     """Directions of a vector that follow another one most, scaled to variance one.
 
@@ -147,11 +177,11 @@ def canonical(spread, pull, rank):
             for i in range(n_good):
                 for x in range(m):
                     gram[j, i] += half[j, x] * whiten[i, x]
-    _, turn = symmetric(gram)
+    turn = strongest(gram) if rank == 1 else symmetric(gram)[1]
     for r in range(min(rank, n_good)):
         for j in range(n_good):
             for i in range(m):
-                out[r, i] += turn[n_good - 1 - r, j] * whiten[j, i]
+                out[r, i] += turn[len(turn) - 1 - r, j] * whiten[j, i]
     return out
 
 

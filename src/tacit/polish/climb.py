@@ -91,7 +91,7 @@ def climb_accelerated(
     stop: StoppingRule,
     *,
     normalise: Callable[[Array], Array],
-    memory: int = 10,
+    memory: int = 8,
     max_iter: int = 1000,
     progress: Callable[[int, float], None] | None = None,
 ) -> Climb:
