@@ -13,7 +13,7 @@ from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from estimators.sklearn_exceptions import EXPECTED_FAILURES
-from tacit import ChowLiuTree, LatentClass, LatentTree
+from tacit import ChowLiuTree, LatentClass, LatentTree, Topology
 from tacit.errors import BinningWarning, TacitError
 from tacit.toy import random_tree_model
 
@@ -62,6 +62,16 @@ def test_a_clone_has_the_same_arguments_and_is_not_fitted(estimator):
     assert copy.get_params() == fitted.get_params()
     assert not hasattr(copy, "network_")
     assert copy.fit(rows()).score(rows()) == fitted.score(rows())
+
+
+def test_a_clone_keeps_a_tree_that_was_given():
+    topology = Topology.from_newick("((x0,x1),(x2,x3),(x4,x5));")
+    for structure in (topology, topology.to_newick(), topology.to_edges(), topology.to_networkx()):
+        model = LatentTree(2, structure)
+        copy = clone(model).fit(rows())
+        assert copy.topology_.hidden == model.fit(rows()).topology_.hidden
+        assert copy.score(rows()) == model.score(rows())
+    assert clone(LatentTree(2, topology)).structure is topology
 
 
 def test_a_latent_class_model_has_no_structure_to_set():
