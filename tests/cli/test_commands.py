@@ -124,6 +124,7 @@ def test_fit_takes_a_tree_from_a_file_and_rows_to_choose_with(run, tmp_path):
     )
     assert len(json.loads(said)["candidates"]) >= 1
     assert set(tacit.load(path).topology_.observed) == set(NAMES)
+    assert set(tacit.load(path).topology_.hidden) == {"h1", "h2"}
 
 
 def test_fit_leaves_columns_out(run, tmp_path):
@@ -151,6 +152,15 @@ def test_score_is_the_mean_log_likelihood(run, model):
     assert said["standard_error"] == pytest.approx(values.std(ddof=1) / 60**0.5, rel=1e-12)
     assert said["n_rows"] == 60
     assert run("score", "m.tacit", "test.csv").startswith(f"{values.mean():.4f} ± ")
+
+
+def test_score_of_one_row_has_no_standard_error(run, tmp_path):
+    write_csv(tmp_path / "one.csv", table(1))
+    assert (
+        json.loads(run("score", "m.tacit", tmp_path / "one.csv", "--json"))["standard_error"]
+        is None
+    )
+    assert "±" not in run("score", "m.tacit", tmp_path / "one.csv")
 
 
 def test_score_writes_a_number_per_row(run, model, tmp_path):
@@ -295,6 +305,9 @@ def test_impute_adds_columns_that_are_not_there(run, tmp_path):
     found = rows_of(run("impute", "m.tacit", tmp_path / "part.csv"))
     assert [row["size"] for row in found] == ["1", "10"]
     assert all(row["colour"] for row in found)
+    out = tmp_path / "full.csv"
+    said = json.loads(run("impute", "m.tacit", tmp_path / "part.csv", "-o", out, "--json"))
+    assert said == {"n_rows": 2, "n_filled": 8, "output": str(out)}
 
 
 def test_sample_draws_what_the_model_draws(run, model):

@@ -89,6 +89,17 @@ def test_cells_are_right_if_they_come_back_as_they_were(parts):
     assert _fill(Stubborn(), train, test, seed=0).n_right == 0
 
 
+def test_the_most_frequent_value_of_the_rows_learnt_from_is_what_imputing_is_compared_with():
+    class Silent:
+        def impute(self, rows):
+            return rows
+
+    train = {"a": np.array(["x", "y", "y"])}
+    always = _fill(Silent(), train, {"a": np.array(["y"] * 50)}, seed=0)
+    assert always.n_right_by_most_frequent == always.n_cells > 0
+    assert _fill(Silent(), train, {"a": np.array(["x"] * 50)}, seed=0).n_right_by_most_frequent == 0
+
+
 def test_a_sentence_tells_the_answer():
     answer = Answer("y", "yes", {"a": "high", "b": "low"}, 0.8349, 12, 9)
     assert _sentence(answer) == (
