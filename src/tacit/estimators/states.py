@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 CANDIDATES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 # Share of the rows that is set aside to choose with, where no validation rows are given.
 SET_ASIDE = 0.2
+# Rows that numbers of states are tried with: more would take long and seldom tell more states apart.
+MOST_ROWS = 100_000
 
 MOMENT_WAYS = ("spectral", "hierarchical", "mossel-roch")
 
@@ -175,9 +177,8 @@ def chosen_states(
     from tacit.moments.source import CountedMoments
 
     cards = table.schema.cards
-    train, held_out = (
-        (table, held_out) if held_out is not None else _set_aside(table, settings.seed)
-    )
+    train, aside = _set_aside(table, settings.seed, everything=held_out is not None)
+    held_out = aside if held_out is None else held_out
     if held_out is None:
         return _states(tree, cards, known, 1), {"candidates": [{"n_states": 1}]}
     moments = CountedMoments.of(train.codes, cards, train.weights, settings.n_jobs)
@@ -202,17 +203,22 @@ def chosen_states(
             worse += 1
             if worse == 2:
                 break
-    return _states(tree, cards, known, best), {"candidates": rows, "edges": spectra.edges}
+    record = {"candidates": rows, "edges": spectra.edges, "n_rows_tried_with": train.n_rows}
+    return _states(tree, cards, known, best), record
 
 
-def _set_aside(table: Table, seed: int) -> tuple[Table, Table | None]:
-    """The rows to learn from and the rows to judge by; none of these where there are too few rows."""
+def _set_aside(table: Table, seed: int, *, everything: bool) -> tuple[Table, Table | None]:
+    """The rows to learn from, and the rows to judge by: some others, unless `everything` is for learning.
+
+    None of these where there are too few rows.
+    """
     rows = np.arange(table.n_rows) if table.weights is None else np.flatnonzero(table.weights)
-    order = np.random.default_rng(seed).permutation(rows)
-    cut = max(1, round(SET_ASIDE * len(rows)))
-    if cut == len(rows):
+    order = np.random.default_rng(seed).permutation(rows)[:MOST_ROWS]
+    cut = 0 if everything else max(1, round(SET_ASIDE * len(order)))
+    if cut == len(order):
         return table, None
-    return table.take(np.sort(order[cut:])), table.take(np.sort(order[:cut]))
+    held_out = None if everything else table.take(np.sort(order[:cut]))
+    return table.take(np.sort(order[cut:])), held_out
 
 
 def _held_out_score(job: Job, held_out: Table, learn: str) -> float:
