@@ -89,7 +89,8 @@ def test_a_turn_is_what_makes_a_feature_of_its_sources():
     plan = found.plan
     for place, (feature, sources) in enumerate(zip(plan.order, plan.sources, strict=True)):
         if plan.sizes[feature] and sources:
-            rows = np.concatenate([found.weights[plan.rows(source)] for source in sources])
+            used = [found.weights[plan.rows(s)][: plan.as_source[s]] for s in sources]
+            rows = np.concatenate(used)
             turn = found.turn(place)
             assert turn @ rows == pytest.approx(found.weights[plan.rows(feature)], abs=1e-10)
 

@@ -171,8 +171,10 @@ class Features:
 
         plan = self.plan
         first = 2 * (len(plan.sizes) // 5) + 3 * nodes
-        views = np.stack([plan.begins[first + g] for g in range(3)] + [plan.sizes[first]], axis=1)
-        starts = np.concatenate([[0], np.cumsum(cards)])
+        views = np.empty((len(nodes), 4), dtype=np.int64)
+        views[:, :3] = plan.begins[first[:, None] + np.arange(3)]
+        views[:, 3] = plan.sizes[first]
+        starts = plan.begins[: len(cards)]
         sums: Array = third_moments(
             _plan_arrays(plan), self.turns, views, codes, weights, cards, marginals, starts
         )

@@ -30,11 +30,11 @@ def _products(a, rows_a, b, rows_b, first, last):
         return np.dot(one_side, np.ascontiguousarray(b[rows_b][:, first:last]).T)
     out = np.empty((len(rows_a), len(rows_b)))
     for i in range(len(rows_a)):
-        one = a[rows_a[i]]
+        one = a[rows_a[i], first:last]
         for j in range(len(rows_b)):
-            other = b[rows_b[j]]
+            other = b[rows_b[j], first:last]
             total = 0.0
-            for x in range(first, last):
+            for x in range(len(one)):
                 total += one[x] * other[x]
             out[i, j] = total
     return out
@@ -207,6 +207,12 @@ def _span(first, last, sizes, which):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _add(scale, row, out):
+    for x in range(len(row)):
+        out[x] += scale * row[x]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def derive_features(plan, keep, most_rows, weights, follows, turns):
     """Fill in all features in the order of the plan: directions of their sources that follow others most.
 
@@ -253,10 +259,8 @@ def derive_features(plan, keep, most_rows, weights, follows, turns):
             at = begins[feature] + r
             for i in range(len(rows)):
                 turns[turn_starts[place] + r * len(rows) + i] = turn[r, i]
-                for x in range(low, high):
-                    weights[at, x] += turn[r, i] * weights[rows[i], x]
-                for x in range(width):
-                    follows[at, x] += turn[r, i] * follows[rows[i], x]
+                _add(turn[r, i], weights[rows[i], low:high], weights[at, low:high])
+                _add(turn[r, i], follows[rows[i]], follows[at])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -30,6 +30,7 @@ ROWS_LOOKED_AT = 100_000
 NOISE = 8.0
 # Share of every table row that is spread over its categories, so that EM can move away from zero.
 SMOOTH = 0.02
+TINY = 1e-12  # what an estimate at or below zero counts as
 
 
 def moment_start(
@@ -155,11 +156,10 @@ def _see_copies(
 
 def _smoothed(estimate: Array) -> Array:
     """Rows of estimated probabilities: clipped, summing to one, mixed with their mean and with even ones."""
-    rows = np.maximum(estimate, 0.0)
-    totals = rows.sum(axis=-1, keepdims=True)
-    rows = np.where(totals > 0, rows / np.where(totals > 0, totals, 1.0), 1 / rows.shape[-1])
-    middle = 0.5 * rows.mean(axis=-2, keepdims=True) + 0.5 / rows.shape[-1]
-    smoothed: Array = (1 - SMOOTH) * rows + SMOOTH * middle
+    rows = np.maximum(estimate, TINY)
+    rows /= rows.sum(axis=-1, keepdims=True)
+    middle = (0.5 * SMOOTH) * (rows.mean(axis=-2, keepdims=True) + 1 / rows.shape[-1])
+    smoothed: Array = (1 - SMOOTH) * rows + middle
     return smoothed
 
 
