@@ -9,11 +9,11 @@ from oracles.networks import leaf_joint, random_tables, rooted_tree
 from oracles.population import Population, network_joint
 from oracles.random_moments import LEAST_VALUE, SIZES, population, smallest_value
 from tacit.errors import ArgumentError
+from tacit.factor.stars import EdgeViews
+from tacit.moments.source import CountedMoments
 from tacit.params import hierarchical as module
 from tacit.params.hierarchical import hierarchical
 from tacit.params.spectral import spectral
-from tacit.factor.stars import EdgeViews
-from tacit.moments.source import CountedMoments
 from tacit.toy.models import sample_codes
 
 

@@ -7,9 +7,9 @@ from oracles.networks import leaf_joint, random_tables, rooted_tree
 from oracles.population import Population, network_joint
 from oracles.random_moments import SIZES, population
 from tacit.factor.ranks import edge_plan
-from tacit.params.spectral import spectral
 from tacit.factor.stars import pair_moments
 from tacit.factor.triads import branch_of_leaf, triad
+from tacit.params.spectral import spectral
 from tacit.params.tree import Chain, Dense
 
 

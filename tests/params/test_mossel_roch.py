@@ -9,8 +9,8 @@ from oracles.networks import leaf_joint, random_tables, rooted_tree
 from oracles.population import Population, network_joint
 from oracles.random_moments import LEAST_VALUE, SIZES, population, smallest_value
 from tacit.errors import RankError
-from tacit.params.mossel_roch import mossel_roch
 from tacit.moments.source import CountedMoments
+from tacit.params.mossel_roch import mossel_roch
 from tacit.toy.models import sample_codes
 
 

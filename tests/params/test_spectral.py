@@ -12,8 +12,8 @@ from oracles.networks import all_rows, leaf_joint, random_tables, rooted_tree
 from oracles.population import Population, network_joint
 from oracles.random_moments import SIZES, good_population, population
 from tacit.errors import ArgumentError
-from tacit.params.spectral import REPRESENTATIONS, spectral
 from tacit.moments.source import CountedMoments
+from tacit.params.spectral import REPRESENTATIONS, spectral
 from tacit.params.tree import Chain, Dense
 from tacit.query.evidence import Evidence
 from tacit.query.passes import log_values

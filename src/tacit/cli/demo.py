@@ -27,7 +27,7 @@ Report = Callable[[float, str], None]
 _PICTURE = "tacit-demo-tree.png"
 _TRAINED = 2 / 3  # share of the rows that is learnt from
 _HIDDEN = 0.2  # share of the held-out cells that is hidden and filled in again
-# A few hundred rows; EM gets the same pseudo-counts, since without any it calls held-out rows impossible.
+# Of EM, which calls held-out rows impossible without any.
 _PSEUDO_COUNTS = 1.0
 # What is asked: a column and one of its values, given others.
 _QUESTIONS: list[tuple[str, str, dict[str, str]]] = [
@@ -150,7 +150,6 @@ def _contenders(train: Columns, test: Columns, report: Report) -> tuple[Any, lis
     found = [_independence(train, test), timed("Chow-Liu tree", ChowLiuTree())]
     settings: dict[str, Any] = {
         "structure": "hidden-chow-liu",
-        "pseudo_counts": _PSEUDO_COUNTS,
         "progress": lambda share, text: report(0.4 + 0.2 * share, text),
     }
     model = LatentTree(**settings)
@@ -158,7 +157,11 @@ def _contenders(train: Columns, test: Columns, report: Report) -> tuple[Any, lis
     k = max(model.n_states_.values())
     report(0.6, "the same by EM")
     rivals: dict[str, dict[str, Any]] = {
-        f"latent tree by EM, 5 restarts, {k} states": {"learn": "em", "n_restarts": 5},
+        f"latent tree by EM, 5 restarts, {k} states": {
+            "learn": "em",
+            "n_restarts": 5,
+            "pseudo_counts": _PSEUDO_COUNTS,
+        },
         f"latent tree, {k} states": {},
     }
     for name, way in rivals.items():

@@ -34,13 +34,8 @@ def plot(
     from tacit import plot as pictures
 
     fitted = load(model)
-    if kind is Kind.tree:
-        save_picture(pictures.tree(fitted), output)
-        return
-    edges = fitted.diagnostics_.get("edges")
-    if isinstance(edges, dict):  # by name; the picture takes a list
-        edges = [{"edge": name, **values} for name, values in edges.items()]
-    save_picture(pictures.singular_values({"edges": edges} if edges else fitted), output)
+    drawn = pictures.tree if kind is Kind.tree else pictures.singular_values
+    save_picture(drawn(fitted), output)
 
 
 def save_picture(axes: Axes, path: Path) -> None:

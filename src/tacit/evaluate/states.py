@@ -27,8 +27,8 @@ def largest_useful_rank(tree: RootedTree, pairs: PairTables, n_rows: float) -> E
     """The largest number of states that the singular values of some inner edge stand up for.
 
     The standardised indicators below an edge against those above it: of pure noise, the singular values stay
-    below ``(sqrt(a) + sqrt(b)) / sqrt(n_rows)`` for a and b indicators. Those above it, and one for the constant,
-    count.
+    below ``(sqrt(a) + sqrt(b)) / sqrt(n_rows)`` for a and b indicators. Those above it count, and one for the
+    constant.
     """
     joint = pairs.probabilities
     marginals = joint.diagonal()
