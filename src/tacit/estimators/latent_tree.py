@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from tacit.errors import ArgumentError, MissingDataError
@@ -176,6 +176,27 @@ class LatentTree(TreeQueries):
         learnt.diagnostics.update(choice)
         keep(self, X, table, moments.pairs().counts, topology, tree, learnt)
         return self
+
+    @classmethod
+    def from_bif(cls, path: Any, hidden: Iterable[str] | None = None) -> LatentTree:
+        """The fitted model that a Bayesian network in a BIF file is, if it is a tree.
+
+        Parameters
+        ----------
+        path : str or path
+        hidden : iterable of str, optional
+            Names of the hidden variables; without it, those that the file marks as latent.
+
+        Raises
+        ------
+        TopologyError
+            A variable has two parents, or the network falls into parts.
+        FileFormatError
+            The file is no BIF.
+        """
+        from tacit.estimators.saved import from_bif
+
+        return from_bif(path, hidden)
 
     # -- within -----------------------------------------------------------------------------------
 

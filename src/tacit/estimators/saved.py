@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from tacit.files.networks import (
 )
 
 if TYPE_CHECKING:
+    from tacit.estimators.latent_tree import LatentTree
     from tacit.estimators.tree_queries import TreeQueries
 
 
@@ -96,6 +97,30 @@ def load(path: str | os.PathLike[str]) -> Any:
     if header.get("has_feature_names"):
         model.feature_names_in_ = np.array(model.schema_.names, dtype=object)
     model.diagnostics_ = dict(header["diagnostics"])
+    return model
+
+
+def from_bif(path: str | os.PathLike[str], hidden: Iterable[str] | None = None) -> LatentTree:
+    """The fitted latent tree that a BIF file holds; see `LatentTree.from_bif`."""
+    from tacit.data.table import Column, Schema
+    from tacit.estimators.latent_tree import LatentTree
+    from tacit.files.bif import read_bif, tree_from_bif
+
+    found = tree_from_bif(read_bif(path), hidden)
+    columns = tuple(Column(name, tuple(found.categories[name]), "ordered") for name in found.names)
+    tree = found.tables.tree
+    states = {
+        tree.names[node]: found.tables.layout.n_states[node]
+        for node in tree.hidden
+        if tree.copy_of[node] < 0
+    }
+    model = LatentTree(n_states=states or "auto", structure=found.topology)
+    model.schema_ = Schema(columns)
+    model.topology_, model.tree_ = found.topology, tree
+    model.parameters_ = found.tables
+    model.n_features_in_ = len(columns)
+    model.feature_names_in_ = np.array(found.names, dtype=object)
+    model.diagnostics_ = {"learn": "bif", "kind_of_table": "dict"}
     return model
 
 
