@@ -36,11 +36,12 @@ def test_the_contenders_are_scored_on_the_held_out_rows(parts, said):
     train, test = parts
     scores = [contender["score"] for contender in said["contenders"]]
     k = said["n_states"]
-    same = {"structure": "hidden-chow-liu", "pseudo_counts": 1.0}
+    same = {"structure": "hidden-chow-liu"}
+    em = {"learn": "em", "n_restarts": 5, "pseudo_counts": 1.0}
     expected = [
         _independence(train, test).score,
         tacit.ChowLiuTree().fit(train).score(test),
-        tacit.LatentTree(k, learn="em", n_restarts=5, **same).fit(train).score(test),
+        tacit.LatentTree(k, **em, **same).fit(train).score(test),
         tacit.LatentTree(k, **same).fit(train).score(test),
     ]
     assert scores == pytest.approx([*expected, expected[-1]], rel=1e-9)
