@@ -264,7 +264,8 @@ def _prior_strength(job: Job, values: Array) -> float:
     every = job.marginals[job.layout.leaf_entries]
     apart = values[: len(every)] - every
     spread = float(every @ (1 - every)) / max(float(apart @ apart), 1e-12) - 1
-    strength = min(0.7 * spread, 4 + spread / 4)
+    # A handful of rows must not drown in pseudo-counts.
+    strength = min(0.7 * spread, 4 + spread / 4, job.moments.n_rows / 8)
     return min(max(strength, FEWEST_PSEUDO_COUNTS), MOST_PSEUDO_COUNTS)
 
 

@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 ROWS_LOOKED_AT = 100_000
 # A covariance below so many standard errors is not told from none. Of 0.5 to 14, eight gave the best starts.
 NOISE = 8.0
+MOST_NOISE = 0.8  # as for a hundred rows; fewer must be believed, or nothing would be found
 # Share of every table row that is spread over its categories, so that EM can move away from zero.
 SMOOTH = 0.02
 TINY = 1e-12  # what an estimate at or below zero counts as
@@ -68,7 +69,7 @@ def moment_start(
     codes = codes[::step]
     looked_at = np.ones(len(codes)) if weights is None else weights[::step]
     total = float(looked_at.sum())
-    noise = NOISE / np.sqrt(total * step)
+    noise = min(NOISE / np.sqrt(total * step), MOST_NOISE)
     cards = small.columns[: small.tree.n_leaves]
     third = features.third_moments(plan.free, codes, looked_at, cards, marginals)
     shares, given = _states(plan, features, third / total, noise)
