@@ -119,13 +119,15 @@ def compare_small(n_rows, n_leaves, n_categories):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--leaves", type=int, default=32)
     parser.add_argument("--categories", type=int, default=4)
     parser.add_argument("--runs", type=int, default=5, help="runs of ours; the best counts")
     chosen = parser.parse_args()
     with limit_threads(1):
-        compare_large(chosen.rows, chosen.leaves, chosen.categories, chosen.runs)
+        rows = chosen.rows // 10 if chosen.quick else chosen.rows
+        compare_large(rows, chosen.leaves, chosen.categories, chosen.runs)
         for n_leaves in (8, 64):
             compare_small(1000, n_leaves, chosen.categories)
 
