@@ -41,10 +41,11 @@ Array = NDArray[np.float64]
 # Pseudo-counts per row of leaf tables that measured best, and half of them for hidden nodes: fewer where the
 # rows of leaf tables differ much, more where they are alike (see `_prior_strength`).
 FEWEST_PSEUDO_COUNTS, MOST_PSEUDO_COUNTS = 1.0, 12.0
-# The accelerated polish stops when a step gains less than so many nats per free parameter; with few rows
-# steps cost little and the last of them still pay, so that it goes on longer.
+# The accelerated polish stops when a step gains less than so many nats per free parameter. With few rows
+# steps cost little and the last of them still pay, so that it goes on longer; with many it is the reverse.
 GAIN_PER_PARAMETER = 0.005
 ROWS_FOR_FULL_GAIN = 5_000
+ROWS_THAT_ARE_MANY = 20_000
 FEWEST_PARAMETERS = 160  # smaller models stop as if they had so many
 # The moment start looks for at most so many states at a node: third moments grow with their cube.
 START_STATES = 12
@@ -147,11 +148,10 @@ def learn_auto(job: Job) -> Learnt:
     )
     strength = _prior_strength(job, start)
     prior = job.prior(strength, strength / 2)
-    share = min(max(job.moments.n_rows / ROWS_FOR_FULL_GAIN, 0.2), 1.0)
     found = climb_accelerated(
         em_step(job.expectation, lay, prior),
         start,
-        AbsoluteGain(share * GAIN_PER_PARAMETER * max(lay.n_parameters, FEWEST_PARAMETERS)),
+        AbsoluteGain(_least_gain(job.moments.n_rows, lay.n_parameters)),
         normalise=lambda values: normalise_rows(lay, values),
         max_iter=job.settings.max_iter,
         progress=_told(job, "polishing"),
@@ -267,6 +267,14 @@ def _prior_strength(job: Job, values: Array) -> float:
     # A handful of rows must not drown in pseudo-counts.
     strength = min(0.7 * spread, 4 + spread / 4, job.moments.n_rows / 8)
     return min(max(strength, FEWEST_PSEUDO_COUNTS), MOST_PSEUDO_COUNTS)
+
+
+def _least_gain(n_rows: float, n_parameters: int) -> float:
+    """The gain of a step, in nats, below which the polish is over."""
+    share = min(max(n_rows / ROWS_FOR_FULL_GAIN, 0.2), 1.0)
+    if n_rows > ROWS_THAT_ARE_MANY:
+        share *= 1 + math.log10(n_rows / ROWS_THAT_ARE_MANY)
+    return share * GAIN_PER_PARAMETER * max(n_parameters, FEWEST_PARAMETERS)
 
 
 def _rule(job: Job) -> StoppingRule:
