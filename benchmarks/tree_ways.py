@@ -3,9 +3,9 @@
     python benchmarks/tree_ways.py            all of it (seconds)
     python benchmarks/tree_ways.py --quick    less of it
 
-Binary trees of 16 leaves with 4 categories; the structure is given. KL is the divergence from the truth in nats
-per row, on 10,000 rows that were not learnt from; times are CPU seconds of whole fits after one to warm up. Both
-are means over the repetitions.
+Binary trees of 16 leaves with 4 categories; the structure is given. KL is the divergence from the truth in
+nats per row, on 10,000 rows that were not learnt from; times are CPU seconds of whole fits after one to warm
+up. Both are means over the repetitions.
 """
 
 from __future__ import annotations
