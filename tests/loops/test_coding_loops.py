@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.loops.coding import note_cells, relabel
+from tacit.loops.coding import note_cells, relabel, value_masks
 
 
 def noted(loop, values):
@@ -47,3 +47,14 @@ def test_relabelling_agrees_with_its_python_source():
     relabel.py_func(plain, table)
     assert np.array_equal(codes, wanted)
     assert np.array_equal(plain, wanted)
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 300])
+def test_masks_mark_the_values_that_columns_hold(n_rows):
+    rng = np.random.default_rng(0)
+    codes = np.asfortranarray(rng.integers(-1, 63, size=(n_rows, 3)).astype(np.int16))
+    masks = value_masks(codes)
+    assert np.array_equal(masks, value_masks.py_func(codes))
+    for column in range(3):
+        wanted = {2 ** (int(value) + 1) for value in codes[:, column]}
+        assert int(masks[column]) == sum(wanted)

@@ -15,6 +15,7 @@ from tacit.errors import CategoryError
 # Rows that are brought to one type together: enough to make the call worth it, few enough to stay in cache
 # with their codes.
 _BLOCK_ROWS = 256
+_MASK_BITS = 64
 
 _SMALL = np.arange(-1, SMALL_WIDTH - 1, dtype=np.int16)
 
@@ -40,20 +41,40 @@ def noted_cells(matrix: NDArray[Any]) -> Noted | None:
     from tacit.loops.coding import note_cells
 
     n_rows, n_columns = matrix.shape
-    codes = np.empty((n_rows, n_columns), dtype=np.int16, order="F")
     present = np.zeros((n_columns, SMALL_WIDTH), dtype=np.bool_)
     flags = matrix.flags
     if matrix.dtype == np.int64 and flags.c_contiguous and flags.writeable and flags.aligned:
+        codes = np.empty((n_rows, n_columns), dtype=np.int16, order="F")
         return (codes, present) if note_cells(matrix, 0, present, codes) else None
+    if (
+        matrix.dtype.kind in "bi"
+        and matrix.size
+        and matrix.min() >= -1
+        and matrix.max() < _MASK_BITS - 1
+    ):
+        return _masked_cells(matrix, present)
     # One compiled version for every type and layout: blocks are copied to the one it knows.
     if matrix.dtype == np.uint64 and matrix.size and matrix.max() >= SMALL_WIDTH:
         return None  # could turn negative in the copy
+    codes = np.empty((n_rows, n_columns), dtype=np.int16, order="F")
     block = np.empty((min(_BLOCK_ROWS, n_rows), n_columns), dtype=np.int64)
     for start in range(0, n_rows, _BLOCK_ROWS):
         rows = matrix[start : start + _BLOCK_ROWS]
         np.copyto(block[: len(rows)], rows, casting="unsafe")
         if not note_cells(block[: len(rows)], start, present, codes):
             return None
+    return codes, present
+
+
+def _masked_cells(matrix: NDArray[Any], present: NDArray[np.bool_]) -> Noted:
+    """The same as `noted_cells` for values so few that the bits of a word can mark them."""
+    from tacit.loops.coding import value_masks
+
+    codes = matrix.astype(np.int16, order="F")
+    masks = value_masks(codes)
+    present[:, :_MASK_BITS] = masks[:, None] >> np.arange(_MASK_BITS, dtype=np.uint64) & np.uint64(
+        1
+    )
     return codes, present
 
 

@@ -49,6 +49,26 @@ def note_cells(
 
 
 @njit(cache=True, nogil=True)
+def value_masks(codes: Codes) -> NDArray[np.uint64]:
+    """Which values each column holds: bit v + 1 of its mask is set where it holds the value v.
+
+    Parameters
+    ----------
+    codes : (row, column) int16
+        From -1 to 62; Fortran order.
+    """
+    n_rows, n_columns = codes.shape
+    masks = np.zeros(n_columns, np.uint64)
+    for j in range(n_columns):
+        column = codes[:, j]
+        mask = np.uint64(0)
+        for i in range(n_rows):
+            mask |= np.uint64(1) << np.uint64(column[i] + 1)
+        masks[j] = mask
+    return masks
+
+
+@njit(cache=True, nogil=True)
 def relabel(codes: Codes, table: Codes) -> None:
     """Replace every code c of column j by ``table[j, c + 1]``, in place.
 
