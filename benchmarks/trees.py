@@ -5,7 +5,7 @@
     python benchmarks/trees.py --peers        pgmpy and pyAgrum on eight leaves, where they are installed
     python benchmarks/trees.py --quick        a little of each
 
-Errors are the seeds' (mean of |Phat - P| / P over rows drawn from the truth) and the Kullback-Leibler
+Errors are the papers' (mean of |Phat - P| / P over rows drawn from the truth) and the Kullback-Leibler
 divergence in nats per row, both on the same 20,000 rows; an estimate counts as at least 1e-3 of the
 independence model. All times are CPU seconds of this process.
 """
@@ -110,7 +110,7 @@ def estimator(method: str, cell: Cell, topology: tacit.Topology, **more: Any) ->
 
 
 def judged(network: Any, made: Draw) -> tuple[float, float]:
-    """The seeds' error and the divergence, on the rows to judge on."""
+    """The papers' error and the divergence, on the rows to judge on."""
     found = log_prob(network, Evidence(made.test), negative="nan").values
     found = np.fmax(found, made.log_floor)
     difference = made.log_truth - found

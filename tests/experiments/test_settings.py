@@ -1,4 +1,4 @@
-"""The settings of the experiments are those of the seeds."""
+"""The settings of the experiments are those of the papers."""
 
 import pytest
 

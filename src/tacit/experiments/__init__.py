@@ -1,4 +1,4 @@
-"""The seeds, run again: settings, runs, picture, verdict."""
+"""The papers, run again: settings, runs, picture, verdict."""
 
 from tacit.experiments.running import listing, run
 from tacit.experiments.verdicts import Verdict

@@ -1,4 +1,4 @@
-"""Pictures like the seeds': one column per case, errors above, times below, all on log scales."""
+"""Pictures like the papers': one column per case, errors above, times below, all on log scales."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LABELS = {"error": "error (L1)", "seconds": "training time (CPU s)"}
 # orders of magnitude another one is worse tells nothing.
 MOST = {"error": 1e3, "seconds": math.inf}
 
-# Colours and marks of the lines of the seeds' figures, in the order in which a picture names its methods.
+# Colours and marks of the lines of the papers' figures, in the order in which a picture names its methods.
 MARKS = (
     (style.BLUE, "o"),
     (style.VERMILION, "s"),

@@ -1,8 +1,8 @@
-"""The algorithms as the seeds print them.
+"""The algorithms as the papers print them.
 
-Tacit's estimators go beyond the seeds: they divide by the roots of the shares, weigh views by what they
+Tacit's estimators go beyond the papers: they divide by the roots of the shares, weigh views by what they
 see and cut directions that are lost in noise. A seed's claim is about what the seed describes, so that its
-experiment runs these stages without any of that. Which leaves stand for a subtree the seeds leave open;
+experiment runs these stages without any of that. Which leaves stand for a subtree the papers leave open;
 Tacit chooses them.
 """
 

@@ -13,7 +13,7 @@ from tacit.experiments.runs import Runs
 from tacit.experiments.trials import Trial, perform
 from tacit.experiments.verdicts import Experiment, Verdict, verdict
 
-# Where each experiment lives, in the order of the seeds.
+# Where each experiment lives, in the order of the papers.
 HOMES = {
     "fig-4.4": "fig_4_4",
     "fig-4.5": "fig_4_5",
@@ -55,7 +55,7 @@ def experiment(name: str) -> Experiment:
 
 
 def run(name: str, *, scale: str = "small", out: Path | str, progress: Any = None) -> Verdict:
-    """Run an experiment of the seeds and say whether its claim held.
+    """Run an experiment of the papers and say whether its claim held.
 
     Writes ``NAME-SCALE.csv``, a line for every run, and ``NAME-SCALE.png``, a picture like the seed's. Runs
     that are in the table already, with the same settings and by the same version, are not run again: what

@@ -50,7 +50,7 @@ class Method:
 
 
 def em(name: str, tol: float, n_restarts: int = 5) -> Method:
-    """EM with the seeds' stopping rule."""
+    """EM with the papers' stopping rule."""
     return Method(name, "em", (("tol", tol), ("n_restarts", n_restarts)))
 
 
@@ -167,7 +167,7 @@ N_KEY = COLUMNS.index("error")
 def perform(trial: Trial) -> Run:
     """Draw the model and the rows of a trial, learn, and judge.
 
-    The error is that of the seeds and uses raw estimates, negative ones too.
+    The error is that of the papers and uses raw estimates, negative ones too.
     """
     import numpy as np
 

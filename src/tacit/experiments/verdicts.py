@@ -30,7 +30,7 @@ class Inequality:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure of the seeds: its settings, its claim, its picture."""
+    """A figure of the papers: its settings, its claim, its picture."""
 
     name: str
     title: str
@@ -39,7 +39,7 @@ class Experiment:
     settings: Mapping[str, Settings]  # by scale
     panels: Callable[[Settings], Sequence[Panel]]
     measures: tuple[str, ...] = ("error", "seconds")
-    # Methods of the seeds and the form that Tacit gives them, both by name.
+    # Methods of the papers and the form that Tacit gives them, both by name.
     ours: Mapping[str, str] = field(default_factory=dict)
 
     def judge(self, runs: Runs) -> tuple[Finding, ...]:

@@ -30,7 +30,7 @@ class StoppingRule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RelativeGain:
-    """Stop when ``|after - before| / mean(|after|, |before|) <= tol``: the seeds' rule.
+    """Stop when ``|after - before| / mean(|after|, |before|) <= tol``: the papers' rule.
 
     The objective is the total log-likelihood, so this is looser the more rows there are.
     """
