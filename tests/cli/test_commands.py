@@ -89,7 +89,7 @@ def test_fit_saves_the_model_that_the_estimator_learns(folder, model):
 def test_fit_says_what_it_learnt(run, tmp_path):
     said = run("fit", "tree", "train.csv", "-o", tmp_path / "m.tacit", "--states", "2")
     assert said.startswith("5 columns, 200 rows, ")
-    assert "2 states each" in said
+    assert "with 2 states; " in said
 
 
 def test_fit_in_json(run, tmp_path):

@@ -38,7 +38,7 @@ def info(model: Model, json: Json = False) -> None:
     topology = replace(fitted.topology_, n_states=states)
     kind = "probability tables" if fitted.tables_ is not None else "operators"
     out.print(
-        f"{header['estimator']}: {len(fitted.schema_)} columns, {len(states)} hidden variables, {kind} "
+        f"{header['estimator']}: {len(fitted.schema_)} columns, {len(states)} hidden, {kind} "
         f"(written by Tacit {header['version']})\n",
         markup=False,
     )
