@@ -128,7 +128,9 @@ def _tell(model: Any, output: Path, *, json: bool) -> None:
         return
     span = f"{states[0]} to {states[-1]}" if len(states) > 1 else "".join(map(str, states))
     plural = "" if len(hidden) == 1 else "s"
-    between = f"{len(hidden)} hidden variable{plural} with {span} states" if hidden else "none hidden"
+    between = (
+        f"{len(hidden)} hidden variable{plural} with {span} states" if hidden else "none hidden"
+    )
     console().print(
         f"{len(model.schema_)} columns, {diagnostics['n_rows']} rows, {between}; saved as {output}",
         markup=False,
