@@ -75,11 +75,3 @@ class BinningWarning(TacitWarning):
 
 class ConvergenceWarning(TacitWarning):
     """An iteration stopped at its limit before its stopping rule held."""
-
-
-class NegativeProbabilityWarning(TacitWarning):
-    """Some estimates were not positive and were repaired as the caller chose."""
-
-
-class DataWarning(TacitWarning):
-    """The data can be used, but something about it is worth knowing."""
