@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import tacit
 from tacit.cli import app
 from tacit.cli.program import Program
-from tacit.errors import ArgumentError, DataWarning
+from tacit.errors import ArgumentError, BinningWarning
 
 COMMANDS = ["score", "predict", "query", "impute", "sample", "info", "plot", "export"]
 
@@ -139,7 +139,7 @@ def test_warnings_of_ours_are_one_line_and_others_stay_what_they_are():
 
     @small.command()
     def warn(other: bool = False):
-        warnings.warn("look\nhere", RuntimeWarning if other else DataWarning, stacklevel=1)
+        warnings.warn("look\nhere", RuntimeWarning if other else BinningWarning, stacklevel=1)
 
     result = CliRunner().invoke(small, ["warn"])
     assert (result.exit_code, result.output) == (0, "warning: look here\n")
