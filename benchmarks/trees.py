@@ -117,13 +117,13 @@ def judged(network: Any, made: Draw) -> tuple[float, float]:
     return float(np.mean(np.abs(np.expm1(-difference)))), float(difference.mean())
 
 
-def accuracy(path: Path, wanted: list[Cell], methods: tuple[str, ...]) -> None:
+def accuracy(path: Path, wanted: list[Cell], methods: tuple[str, ...], first_seed: int = 0) -> None:
     """Run what is not in the file yet, then write the table next to it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     done = {(row["cell"], row["seed"], row["method"]) for row in _rows(path)}
     for cell in wanted:
         started = time.process_time()
-        for seed in range(cell.n_seeds):
+        for seed in range(first_seed, first_seed + cell.n_seeds):
             left = [m for m in methods if (str(cell), seed, m) not in done]
             if not left:
                 continue
@@ -325,6 +325,9 @@ def main() -> None:
     parser.add_argument(
         "--most-rows", type=int, default=100_000, help="largest N of the accuracy run"
     )
+    parser.add_argument(
+        "--first-seed", type=int, default=0, help="other models and rows than those tuned on"
+    )
     parser.add_argument("--out", type=Path, default=Path("out/trees-accuracy.jsonl"))
     parser.add_argument("--methods", default="auto,em 1e-4,em 1e-5,spectral")
     chosen = parser.parse_args()
@@ -337,7 +340,7 @@ def main() -> None:
         accuracy(chosen.out.with_stem("trees-quick"), few, ("auto", *RIVALS))
     if chosen.accuracy:
         wanted = [cell for cell in cells() if cell.n_rows <= chosen.most_rows]
-        accuracy(chosen.out, wanted, tuple(chosen.methods.split(",")))
+        accuracy(chosen.out, wanted, tuple(chosen.methods.split(",")), chosen.first_seed)
     if chosen.speed:
         speed((1000, 10_000, 100_000))
         million()
