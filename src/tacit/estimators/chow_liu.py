@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-
 from tacit.estimators.arguments import check_number
 from tacit.estimators.keeping import keep
 from tacit.estimators.recipes import Learnt
@@ -54,7 +52,7 @@ class ChowLiuTree(TreeQueries):
         from tacit.data.reading import read_table
         from tacit.loops.threads import limit_threads, n_threads
         from tacit.moments.source import CountedMoments
-        from tacit.params.tree import Tables
+        from tacit.params.chow_liu import tables_from_pairs
         from tacit.structure.spanning import chow_liu_edges, chow_liu_topology
 
         check_number("pseudo_counts", self.pseudo_counts)
@@ -66,27 +64,6 @@ class ChowLiuTree(TreeQueries):
             pairs = CountedMoments.of(table.codes, cards, table.weights, jobs).pairs()
             topology = chow_liu_topology(chow_liu_edges(pairs.counts, cards), names)
         tree = topology.rooted(names)
-        leaf_of = [
-            node if node < tree.n_leaves else int(tree.copy_of[node])
-            for node in range(tree.n_nodes)
-        ]
-        marginals = []
-        for leaf, card in enumerate(cards):
-            seen = pairs.marginal(leaf) * pairs.support(leaf, leaf)
-            marginals.append((seen + 0.5) / (seen.sum() + 0.5 * card))
-        tables = []
-        for node in range(tree.n_nodes):
-            leaf = leaf_of[node]
-            if node == tree.root:
-                tables.append(marginals[leaf][None])
-                continue
-            above = leaf_of[tree.parent[node]]
-            if above == leaf:
-                tables.append(np.eye(cards[leaf]))
-                continue
-            counts = pairs.joint(above, leaf) * pairs.support(above, leaf)
-            smoothed = counts + max(self.pseudo_counts, 1e-12) * marginals[leaf]
-            tables.append(smoothed / smoothed.sum(axis=1, keepdims=True))
-        learnt = Learnt(Tables.of(tree, tables), {"learn": "chow-liu"})
+        learnt = Learnt(tables_from_pairs(tree, pairs, self.pseudo_counts), {"learn": "chow-liu"})
         keep(self, X, table, pairs.counts, topology, tree, learnt)
         return self

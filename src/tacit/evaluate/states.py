@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.factor.branches import indicator_correlation
+
 if TYPE_CHECKING:
     from tacit.moments.source import PairTables
     from tacit.structure.rooted import RootedTree
@@ -31,10 +33,7 @@ def largest_useful_rank(tree: RootedTree, pairs: PairTables, n_rows: float) -> E
     constant.
     """
     joint = pairs.probabilities
-    marginals = joint.diagonal()
-    scale = np.where(marginals > 0, 1 / np.sqrt(np.maximum(marginals, 1e-300)), 0.0)
-    root = np.sqrt(marginals)
-    correlation = joint * np.outer(scale, scale) - np.outer(root, root)
+    correlation = indicator_correlation(joint, joint.diagonal())
     columns = [np.arange(pairs.offsets[i], pairs.offsets[i + 1]) for i in range(len(pairs.cards))]
     edges: dict[str, dict[str, Any]] = {}
     most = 1
