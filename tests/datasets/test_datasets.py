@@ -1,5 +1,6 @@
 """Loaders by name, on the real files where they are and on made-up ones elsewhere."""
 
+import datetime as dt
 import lzma
 import os
 
@@ -53,6 +54,7 @@ def test_without_the_variable_the_error_names_it_and_the_file(monkeypatch):
         (datasets.load_coil2000, "coil2000/ticdata2000.txt", "86 integers", "UCI"),
         (datasets.load_news20_w100, "news20_w100/news20_w100.csv", "100 values", "pmtkdata"),
         (datasets.load_polya, "polya_omni_aataaa/polya_omni_AATAAA_10300.csv", "sequence", "DeeReCT"),
+        (datasets.load_sp500, "sp500_daily/adjusted_close_1999_2021.csv", "closing prices", "Pooksoft"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_not_there_is_named_with_its_form_and_source(
@@ -70,6 +72,8 @@ def test_unknown_names_are_answered_with_those_there_are():
         datasets.load_density("nltc")
     with pytest.raises(ArgumentError, match="no set 'dragoon'; there are omni, dragon"):
         datasets.load_polya("dragoon")
+    with pytest.raises(ArgumentError, match="no 'returns'; there are closes, moves"):
+        datasets.load_sp500("returns")
 
 
 @pytest.mark.parametrize("suffix", ["", ".xz"])
@@ -162,6 +166,45 @@ def test_polya_sequences_are_columns_of_letters(folder):
     ]
 
 
+PRICES = "date,UP,STAY,WAVE\n2001-01-02,1.5,2,3\n2001-01-03,1.6,2,4\n2001-01-04,1.7,2,3.5\n"
+
+
+def test_closes_are_days_and_prices(folder):
+    put(folder, "sp500_daily/adjusted_close_1999_2021.csv.xz", PRICES)
+    found = datasets.load_sp500()
+    assert list(found) == ["date", "UP", "STAY", "WAVE"]
+    assert found["date"].tolist() == [dt.date(2001, 1, day) for day in (2, 3, 4)]
+    assert found["STAY"].dtype == np.float64
+    assert found["WAVE"].tolist() == [3, 4, 3.5]
+
+
+def test_a_price_that_stays_did_not_move_up(folder):
+    put(folder, "sp500_daily/adjusted_close_1999_2021.csv", PRICES)
+    found = datasets.load_sp500("moves")
+    assert {name: column.tolist() for name, column in found.items()} == {
+        "UP": [1, 1],
+        "STAY": [0, 0],
+        "WAVE": [1, 0],
+    }
+    assert read_table(found).schema.names == ("UP", "STAY", "WAVE")
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("", "Empty"),
+        ("day,A\n2001-01-02,1\n", "first column is not 'date'"),
+        ("date,A\nmonday,1\n", "'date' has cells that are not days"),
+        ("date,A,B\n2001-01-02,1,n/a\n2001-01-03,1,2\n", "'B' has cells that are not numbers"),
+        ("date,A\n2001-01-02,1,2\n", "Expected 2 columns"),
+    ],
+)
+def test_prices_of_another_form_are_refused(folder, text, match):
+    put(folder, "sp500_daily/adjusted_close_1999_2021.csv", text)
+    with pytest.raises(FileFormatError, match=rf"(?s){match}.*; expected a header \(date"):
+        datasets.load_sp500()
+
+
 def test_digits_are_a_table_of_shades():
     table = read_table(datasets.digits_table())
     assert table.codes.shape == (1797, 65)
@@ -189,6 +232,7 @@ def test_breast_cancer_is_a_table_of_words_and_a_diagnosis():
         (datasets.load_coil2000, 5822, 86, 0),
         (datasets.load_news20_w100, 16242, 101, 0),
         (datasets.load_polya, 10300, 207, 0),
+        (lambda: datasets.load_sp500("moves"), 5401, 362, 0),
     ],
 )
 def test_real_tables_have_the_size_that_is_documented(load, n_rows, n_columns, n_missing):

@@ -19,6 +19,7 @@ __all__ = [
     "load_house_votes",
     "load_news20_w100",
     "load_polya",
+    "load_sp500",
     "load_splice",
 ]
 
@@ -32,12 +33,14 @@ _HOMES = {
     "load_house_votes": "tables",
     "load_news20_w100": "tables",
     "load_polya": "tables",
+    "load_sp500": "stocks",
     "load_splice": "tables",
 }
 
 if TYPE_CHECKING:
     from tacit.datasets.demo import breast_cancer_table, digits_table
     from tacit.datasets.density import DENSITY_NAMES, Density, load_density
+    from tacit.datasets.stocks import load_sp500
     from tacit.datasets.tables import (
         load_coil2000,
         load_house_votes,
