@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 from tacit.errors import ArgumentError, MissingDataError
@@ -10,6 +11,7 @@ from tacit.estimators.arguments import check_choice, check_count, check_number, 
 from tacit.estimators.keeping import keep
 from tacit.estimators.recipes import WAYS, Job, Settings
 from tacit.estimators.states import check_carried, chosen_states, known_states, state_counts
+from tacit.estimators.structures import STRUCTURES, topology_for
 from tacit.estimators.tree_queries import TreeQueries
 
 if TYPE_CHECKING:
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from tacit.moments.source import CountedMoments
     from tacit.structure.topology import Topology
 
-STRUCTURES = ("auto", "hidden-chow-liu", "star", "chow-liu")
 REPRESENTATIONS = ("auto", "train", "tensor", "matrix")
 
 
@@ -34,8 +35,10 @@ class LatentTree(TreeQueries):
         States of the hidden nodes. "auto" tries a few and keeps the number with the best held-out likelihood.
     structure : str, Topology, path, networkx tree or edges
         "auto" and "hidden-chow-liu": a hidden node above every column, joined as the Chow-Liu tree of the
-        columns. "star": one hidden node. "chow-liu": no hidden nodes. Anything else is a tree: Newick text
-        or a file of it, a `Topology`, a networkx tree, a list of edges.
+        columns. "neighbor-joining", "chow-liu-joining", "recursive-grouping", "chow-liu-grouping": a tree
+        learnt from distances between the columns, see `learn_structure`. "star": one hidden node.
+        "chow-liu": no hidden nodes. Anything else is a tree: Newick text or a file of it, a `Topology`, a
+        networkx tree, a list of edges.
     learn : {"auto", "spectral", "hierarchical", "mossel-roch", "em", "online-em"}
         "auto": moment start, probability tables, accelerated MAP-EM. "spectral": observable operators (fast,
         consistent, possibly slightly negative). "hierarchical": Song et al. (2013). "mossel-roch": tables by
@@ -228,24 +231,28 @@ class LatentTree(TreeQueries):
 
     def _topology(self, table: Table, moments: CountedMoments) -> Topology:
         """The tree that was asked for, over the table's columns."""
-        from tacit.structure.spanning import chow_liu_edges, chow_liu_topology, hidden_chow_liu
         from tacit.structure.topology import Topology
 
         names = table.schema.names
-        if not isinstance(self.structure, str) or self.structure not in STRUCTURES:
+        known = ("auto", *STRUCTURES)
+        if not isinstance(self.structure, str) or self.structure not in known:
             try:
                 return Topology.parse(self.structure, names)
             except MissingDataError as error:
                 raise ArgumentError(
-                    f"structure={self.structure!r} is neither one of {STRUCTURES}, nor Newick text "
+                    f"structure={self.structure!r} is neither one of {known}, nor Newick text "
                     f"(';' ends it), nor a file that is there"
                 ) from error
-        if self.structure == "star":
-            return Topology.star(names).contracted()
-        edges = chow_liu_edges(moments.pairs().counts, table.schema.cards)
-        if self.structure == "chow-liu":
-            return chow_liu_topology(edges, names)
-        return hidden_chow_liu(edges, names)
+        name = "hidden-chow-liu" if self.structure == "auto" else self.structure
+        n_states = self.n_states if isinstance(self.n_states, Integral) else None
+        return topology_for(
+            name,
+            moments.pairs().counts,
+            table.schema.cards,
+            names,
+            n_rows=moments.n_rows,
+            n_states=None if n_states is None else int(n_states),
+        )
 
 
 class LatentClass(LatentTree):

@@ -1,0 +1,264 @@
+"""Trees learnt from a table, each way of learning by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError
+from tacit.estimators.arguments import check_choice, check_count
+from tacit.structure.topology import Topology
+
+if TYPE_CHECKING:
+    from tacit.estimators.progress import Report
+    from tacit.factor.metrics import Distances
+    from tacit.structure.spanning import Edges
+
+# Those that are learnt from distances between columns, and the others.
+BY_DISTANCE = ("neighbor-joining", "chow-liu-joining", "recursive-grouping", "chow-liu-grouping")
+STRUCTURES = (*BY_DISTANCE, "chow-liu", "hidden-chow-liu", "star")
+METRICS = ("discrete", "gaussian", "nonparanormal")
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A tree that was learnt, and the distances that it was learnt from, if it needed any."""
+
+    topology: Topology
+    distances: Distances | None = None
+
+    @property
+    def n_unsupported(self) -> int:
+        """Pairs of columns whose distance the data cannot support."""
+        if self.distances is None:
+            return 0
+        return int(np.count_nonzero(np.triu(~self.distances.supported, k=1)))
+
+
+def learn_structure(
+    data: Any,
+    method: str = "chow-liu-joining",
+    *,
+    n_states: int | None = None,
+    metric: str = "discrete",
+    n_bins: int = 5,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+    progress: Any = None,
+) -> Topology:
+    """The tree over the columns of a table, with hidden nodes where they are needed.
+
+    The tree alone: `LatentTree` with the same name as `structure` learns numbers of states and parameters as
+    well.
+
+    Parameters
+    ----------
+    data : table
+        See `LatentTree.fit`.
+    method : str
+        "neighbor-joining": Saitou and Nei (1987); every hidden node has three neighbours.
+        "chow-liu-joining": the same within the neighbourhoods of a spanning tree; better where trees are
+        deep. "recursive-grouping" and "chow-liu-grouping": Choi et al. (2011); any number of neighbours, and
+        columns may stand inside the tree. "chow-liu": no hidden nodes. "hidden-chow-liu": a hidden node above
+        every column, joined as the Chow-Liu tree. "star": one hidden node.
+    n_states : int, optional
+        States of the hidden nodes, as far as distances are concerned: so many singular values of a pair of
+        columns are looked at. None: as many as the data support.
+    metric : {"discrete", "gaussian", "nonparanormal"}
+        What distances are made of: counts of categories; correlations of numbers; correlations of the
+        numbers' normal scores, which no monotone change of a column alters.
+    n_bins : int
+        Bins into which a column of many floats is cut ("discrete").
+    sample_weight : (row,) array, optional
+        Of "discrete" only.
+    n_jobs : int or None
+        Threads.
+    progress : None, bool or callable
+        True draws a bar on a terminal; a callable gets (share done, text).
+
+    Returns
+    -------
+    Topology
+        With lengths of edges where the method gives them.
+
+    Raises
+    ------
+    ArgumentError
+        A name is not known, or arguments do not go together.
+    DataError
+        The data are no table, or no numbers where the metric needs them.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> truth = tacit.toy.random_tree_model(n_leaves=6, random_state=0)
+    >>> rows = truth.sample(20_000, random_state=1)
+    >>> learnt = tacit.learn_structure(rows, "neighbor-joining")
+    >>> tacit.evaluate.robinson_foulds(learnt, truth.topology)
+    0.0
+    """
+    return found_structure(
+        data,
+        method,
+        n_states=n_states,
+        metric=metric,
+        n_bins=n_bins,
+        sample_weight=sample_weight,
+        n_jobs=n_jobs,
+        progress=progress,
+    ).topology
+
+
+def found_structure(
+    data: Any,
+    method: str,
+    *,
+    n_states: int | None = None,
+    metric: str = "discrete",
+    n_bins: int = 5,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+    progress: Any = None,
+) -> Found:
+    """What `learn_structure` learns, with the distances that it learnt from."""
+    from tacit.estimators.progress import reporting
+    from tacit.loops.threads import limit_threads
+
+    check_choice("method", method, STRUCTURES)
+    check_choice("metric", metric, METRICS)
+    check_count("n_states", n_states, none_is="as many as the data support")
+    if metric != "discrete" and (n_states is not None or sample_weight is not None):
+        odd = "n_states" if n_states is not None else "sample_weight"
+        raise ArgumentError(f'{odd} belongs to metric="discrete"; leave it out for {metric!r}')
+    with limit_threads(n_jobs), reporting(progress) as report:
+        report(0.0, "reading")
+        if metric == "discrete":
+            return _found_in_categories(data, method, n_states, n_bins, sample_weight, report)
+        return _found_in_numbers(data, method, metric, report)
+
+
+def topology_for(
+    name: str,
+    counts: NDArray[np.number],
+    cards: Sequence[int],
+    names: Sequence[str],
+    n_rows: float | None = None,
+    n_states: int | None = None,
+) -> Topology:
+    """The tree that a way of learning finds in the counts of all pairs.
+
+    Parameters
+    ----------
+    name : str
+        One of `STRUCTURES`.
+    counts, cards
+        See `tacit.structure.spanning.mutual_information`.
+    names : sequence of str
+        The columns.
+    n_rows : float, optional
+        Rows behind the counts; None or infinite where these are exact.
+    n_states : int, optional
+        Singular values of each pair that its distance is made of; None for as many as the data support.
+
+    Examples
+    --------
+    >>> counts = np.array([[2, 0, 1, 1], [0, 2, 1, 1], [1, 1, 2, 0], [1, 1, 0, 2]])
+    >>> topology_for("chow-liu", counts, [2, 2], ["a", "b"])
+    Topology(2 observed, 0 hidden)
+    """
+    return _found_in_counts(name, counts, cards, names, n_rows, n_states).topology
+
+
+# -- within -----------------------------------------------------------------------------------------
+
+
+def _found_in_categories(
+    data: Any, method: str, n_states: int | None, n_bins: int, sample_weight: Any, report: Report
+) -> Found:
+    from tacit.data.reading import read_table
+    from tacit.moments.source import CountedMoments
+
+    table = read_table(data, n_bins=n_bins, sample_weight=sample_weight)
+    cards, names = table.schema.cards, table.schema.names
+    report(0.2, "counting pairs")
+    moments = CountedMoments.of(table.codes, cards, table.weights)
+    counts = moments.pairs().counts
+    report(0.5, f"{method} of {len(names)} columns")
+    return _found_in_counts(method, counts, cards, names, moments.n_rows, n_states)
+
+
+def _found_in_counts(
+    name: str,
+    counts: NDArray[np.number],
+    cards: Sequence[int],
+    names: Sequence[str],
+    n_rows: float | None,
+    n_states: int | None,
+) -> Found:
+    from tacit.structure.spanning import chow_liu_edges
+
+    def distances() -> Distances:
+        from tacit.factor.metrics import discrete_distances
+
+        return discrete_distances(counts, cards, n_states=n_states, n_rows=n_rows)
+
+    return _found(name, names, lambda: chow_liu_edges(counts, cards), distances, n_rows)
+
+
+def _found_in_numbers(data: Any, method: str, metric: str, report: Report) -> Found:
+    from tacit.data.numbers import read_numbers
+    from tacit.factor.metrics import gaussian_distances, nonparanormal_distances
+    from tacit.structure.spanning import maximum_spanning_tree
+
+    names, numbers = read_numbers(data)
+    report(0.3, "distances")
+    measure = gaussian_distances if metric == "gaussian" else nonparanormal_distances
+    distances = measure(numbers)
+    report(0.5, f"{method} of {len(names)} columns")
+    return _found(
+        method,
+        names,
+        lambda: maximum_spanning_tree(-distances.values),
+        lambda: distances,
+        len(numbers),
+    )
+
+
+def _found(
+    name: str,
+    names: Sequence[str],
+    edges: Callable[[], Edges],
+    distances: Callable[[], Distances],
+    n_rows: float | None,
+) -> Found:
+    """The tree of a name; `edges` is asked for a spanning tree, `distances` for distances, if needed."""
+    from tacit.structure.spanning import chow_liu_topology, hidden_chow_liu
+
+    if len(names) < 3:  # there is one tree
+        return Found(chow_liu_topology([(0, 1)][: len(names) - 1], names))
+    if name == "star":
+        return Found(Topology.star(names))
+    if name == "chow-liu":
+        return Found(chow_liu_topology(edges(), names))
+    if name == "hidden-chow-liu":
+        return Found(hidden_chow_liu(edges(), names))
+    apart = distances()
+    return Found(_learnt_from_distances(name, apart, names, n_rows), apart)
+
+
+def _learnt_from_distances(
+    name: str, distances: Distances, names: Sequence[str], n_rows: float | None
+) -> Topology:
+    if name in {"neighbor-joining", "chow-liu-joining"}:
+        from tacit.structure.joining import chow_liu_joining, neighbor_joining
+
+        join = neighbor_joining if name == "neighbor-joining" else chow_liu_joining
+        return join(distances.values, names)
+    from tacit.structure.grouping import chow_liu_grouping, recursive_grouping
+
+    group = recursive_grouping if name == "recursive-grouping" else chow_liu_grouping
+    return group(distances.values, names, supported=distances.supported, n_rows=n_rows)
