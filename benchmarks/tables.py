@@ -1,0 +1,359 @@
+"""Three real tables: their trees, and one column predicted from the others, with and without gaps.
+
+    python benchmarks/tables.py                       all of it; can be stopped and resumed
+    python benchmarks/tables.py --tables house_votes  some of house_votes, news20_w100, coil2000
+    python benchmarks/tables.py --folds 2             only the first of the ten folds
+    python benchmarks/tables.py --again               fit again what was fitted before
+    python benchmarks/tables.py --quick               one table, two folds
+
+``LatentTree()`` with nothing set against scikit-learn's categorical naive Bayes, for which a missing cell is
+a category of its own or becomes the most frequent one. Ten stratified folds; 0, 30 and 60 % of the cells of
+the test rows are removed at random, the same for all. Answers are kept in ``out/tables/``, pictures of the
+trees too; the report is ``out/tables.md``.
+
+*ECE* is the expected calibration error of the most likely answer, in 15 equal bins over all folds together;
+beside it stands what chance alone would show of a model that is calibrated exactly (mean of 200 draws).
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import tacit
+
+Codes = NDArray[np.int64]
+Array = NDArray[np.float64]
+
+N_FOLDS = 10
+GAPS = (0, 30, 60)  # per cent of the cells of the test rows that are removed
+METHODS = ("Tacit", "naive Bayes, gaps a category", "naive Bayes, gaps filled")
+N_BINS = 15
+LARGEST_ERROR = 0.03  # of calibration
+SHARE_OF_PAIRS = 0.95
+
+
+# -- the tables ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A table as codes, -1 where a cell is missing."""
+
+    name: str
+    target: str
+    columns: tuple[str, ...]
+    categories: tuple[tuple[Any, ...], ...]  # of each column
+    codes: Codes  # (row, column)
+
+    @classmethod
+    def of(cls, name: str, target: str, columns: dict[str, NDArray[Any]]) -> Coded:
+        categories, codes = [], []
+        for cells in columns.values():
+            known = sorted({cell for cell in cells.tolist() if cell is not None})
+            place = {value: code for code, value in enumerate(known)}
+            categories.append(tuple(known))
+            codes.append([place.get(cell, -1) for cell in cells.tolist()])
+        return cls(name, target, tuple(columns), tuple(categories), np.array(codes).T)
+
+    @property
+    def place(self) -> int:
+        """The column that the target is."""
+        return self.columns.index(self.target)
+
+    @property
+    def cards(self) -> list[int]:
+        return [len(kinds) for kinds in self.categories]
+
+    def frame(self, codes: Codes) -> Any:
+        """Rows as a frame that knows of all categories, also of those these rows do not show."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                name: pd.Categorical.from_codes(
+                    cells, dtype=pd.CategoricalDtype(kinds, ordered=True)
+                )
+                for name, kinds, cells in zip(self.columns, self.categories, codes.T, strict=True)
+            }
+        )
+
+
+def load(name: str) -> Coded:
+    """One of the tables by name, and its target."""
+    load_it, target = {
+        "house_votes": (tacit.datasets.load_house_votes, "party"),
+        "news20_w100": (tacit.datasets.load_news20_w100, "newsgroup"),
+        "coil2000": (tacit.datasets.load_coil2000, "CARAVAN"),
+    }[name]
+    return Coded.of(name, target, load_it())
+
+
+TABLES = ("house_votes", "news20_w100", "coil2000")
+
+
+# -- the tree -----------------------------------------------------------------------------------------
+
+
+def nearest_pairs(model: tacit.LatentTree, names: tuple[str, ...]) -> list[tuple[int, int]]:
+    """Every column and the one with fewest steps to it in the tree; of several, the most dependent."""
+    import networkx as nx
+
+    from tacit.evaluate.strength import edge_correlations
+
+    graph = model.topology_.to_networkx()
+    strengths = edge_correlations(model.tables_) if model.tables_ is not None else {}
+    for one, other, edge in graph.edges(data=True):
+        edge["loss"] = -math.log(max(strengths.get(frozenset((one, other)), 1.0), 1e-9))
+    place = {name: number for number, name in enumerate(names)}
+    pairs = set()
+    for name in names:
+        steps = nx.single_source_shortest_path_length(graph, name)
+        losses = nx.single_source_dijkstra_path_length(graph, name, weight="loss")
+        near = min((steps[other], max(losses[other], 0), other) for other in place if other != name)
+        pairs.add(tuple(sorted((place[name], place[near[2]]))))
+    return sorted(pairs)
+
+
+def draw(table: Coded, folder: Path) -> Iterator[str]:
+    """Fit all rows, draw the tree, and say how much its nearest columns tell of each other."""
+    from tacit.moments.source import CountedMoments
+    from tacit.structure.spanning import mutual_information
+
+    begun = time.perf_counter()
+    model = tacit.LatentTree(random_state=0).fit(table.frame(table.codes))
+    seconds = time.perf_counter() - begun
+    picture = folder / f"{table.name}.svg"
+    tacit.plot.tree(model).figure.savefig(picture)
+    yield f"tree of {len(table.codes)} rows learnt in {seconds:.1f} s, drawn in {picture}"
+    counts = CountedMoments.of(table.codes, table.cards).pairs().counts
+    told = mutual_information(counts, table.cards)
+    yield from near_and_far(told, nearest_pairs(model, table.columns))
+
+
+def near_and_far(told: Array, pairs: list[tuple[int, int]]) -> Iterator[str]:
+    """The mutual information of nearest columns beside that of random pairs.
+
+    With few columns no tree can be above 95 % of all pairs: the pairs of a tree are more than 5 % of them.
+    Then equally many random pairs, taken together, are what it must be above.
+    """
+    every = told[np.triu_indices(len(told), 1)]
+    near = float(np.mean([told[pair] for pair in pairs]))
+    partners = told.argmax(axis=1)
+    most = np.mean([told[p] for p in {tuple(sorted(p)) for p in enumerate(partners.tolist())}])
+    share, largest_share = (float(np.mean(every < value)) for value in (near, most))
+    rng = np.random.default_rng(0)
+    sets = [rng.choice(every, len(pairs), replace=False).mean() for _ in range(2000)]
+    share_of_sets = float(np.mean(np.array(sets) < near))
+    possible = largest_share >= SHARE_OF_PAIRS
+    yield verdict(
+        (share if possible else share_of_sets) >= SHARE_OF_PAIRS,
+        f"{len(pairs)} pairs of nearest columns have {near:.4f} nats of mutual information on average: more "
+        f"than {share:.1%} of all pairs, and more than {share_of_sets:.1%} of random sets of as many pairs "
+        f"(the most dependent partner of each column: more than {largest_share:.1%} of all pairs)",
+    )
+
+
+# -- the answers --------------------------------------------------------------------------------------
+
+
+def folds(table: Coded) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Rows to learn from and rows to answer, ten times."""
+    from sklearn.model_selection import StratifiedKFold
+
+    cut = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
+    return list(cut.split(table.codes, table.codes[:, table.place]))
+
+
+def with_gaps(table: Coded, codes: Codes, percent: int, fold: int) -> Codes:
+    """The rows without the target, and without a share of the other cells."""
+    rng = np.random.default_rng([fold, percent])
+    holed = np.where(rng.random(codes.shape) < percent / 100, -1, codes)
+    holed[:, table.place] = -1
+    return holed
+
+
+def answers(table: Coded, fold: int) -> dict[str, Array]:
+    """P(target | row) of every method and share of gaps, in one fold; and the seconds of learning."""
+    train, test = (table.codes[rows] for rows in folds(table)[fold])
+    asked = {percent: with_gaps(table, test, percent, fold) for percent in GAPS}
+    begun = time.perf_counter()
+    model = tacit.LatentTree(random_state=0).fit(table.frame(train))
+    found: dict[str, Array] = {"seconds": np.array(time.perf_counter() - begun)}
+    for percent, rows in asked.items():
+        found[f"{METHODS[0]} {percent}"] = model.predict_proba(table.frame(rows), table.target)
+    for method, filled in zip(METHODS[1:], (False, True), strict=True):
+        for percent, chances in naive_bayes(table, train, asked, filled=filled).items():
+            found[f"{method} {percent}"] = chances
+    return found
+
+
+def naive_bayes(
+    table: Coded, train: Codes, asked: dict[int, Codes], *, filled: bool
+) -> dict[int, Array]:
+    """The same by naive Bayes; a gap is filled with the most frequent category, or is one of its own."""
+    from sklearn.naive_bayes import CategoricalNB
+
+    others = [j for j in range(train.shape[1]) if j != table.place]
+    modes = np.array([np.bincount(column[column >= 0]).argmax() for column in train[:, others].T])
+
+    def features(codes: Codes) -> Codes:
+        cells = codes[:, others]
+        return np.where(cells < 0, modes, cells) if filled else cells + 1
+
+    cards = np.array(table.cards)[others] + (0 if filled else 1)
+    model = CategoricalNB(min_categories=cards)
+    model.fit(features(train), train[:, table.place])
+    assert len(model.classes_) == table.cards[table.place]
+    return {percent: model.predict_proba(features(rows)) for percent, rows in asked.items()}
+
+
+def collect(table: Coded, folder: Path, n_folds: int, *, again: bool) -> dict[str, list[Array]]:
+    """The answers of all folds; those that are not in the folder yet are found and put there."""
+    found: dict[str, list[Array]] = {}
+    for fold in range(n_folds):
+        path = folder / f"{table.name}-{fold}.npz"
+        if again or not path.exists():
+            made = answers(table, fold)
+            np.savez_compressed(path, **made)
+            print(f"{table.name} fold {fold}: {float(made['seconds']):.1f} s", flush=True)
+        with np.load(path) as kept:
+            for key in kept.files:
+                found.setdefault(key, []).append(kept[key])
+    return found
+
+
+# -- judging ------------------------------------------------------------------------------------------
+
+
+def log_losses(chances: Array, truth: Codes) -> Array:
+    """Of each row, in nats; at most as for a chance of 1e-15."""
+    return -np.log(np.maximum(chances[np.arange(len(truth)), truth], 1e-15))
+
+
+def calibration_error(chances: Array, right: NDArray[np.bool_]) -> float:
+    """How far shares of right answers are from the chances given to them, over equal bins."""
+    bins = np.minimum((chances * N_BINS).astype(np.int64), N_BINS - 1)
+    gaps = np.bincount(bins, weights=right - chances, minlength=N_BINS)
+    return float(np.abs(gaps).sum() / len(chances))
+
+
+def error_by_chance(chances: Array, n_draws: int = 200) -> float:
+    """The calibration error of right answers that are drawn with exactly these chances."""
+    rng = np.random.default_rng(0)
+    draws = [calibration_error(chances, rng.random(len(chances)) < chances) for _ in range(n_draws)]
+    return float(np.mean(draws))
+
+
+def area_under_curve(chances: Array, truth: Codes) -> float:
+    """Each category against the rest, averaged."""
+    from sklearn.metrics import roc_auc_score
+
+    if chances.shape[1] == 2:
+        return float(roc_auc_score(truth, chances[:, 1]))
+    return float(roc_auc_score(truth, chances, multi_class="ovr", average="macro"))
+
+
+def judged(table: Coded, found: dict[str, list[Array]]) -> Iterator[str]:
+    """A table of measures, then what is asked of Tacit."""
+    n_folds = len(found["seconds"])
+    parts = [table.codes[test, table.place] for _, test in folds(table)[:n_folds]]
+    truth = np.concatenate(parts)
+    yield "| gaps | method | log-loss | AUC | ECE (by chance) | Tacit less this, log-loss |"
+    yield "|--:|---|--:|--:|--:|--:|"
+    lines = []
+    for percent in GAPS:
+        losses = {
+            method: [
+                float(log_losses(chances, part).mean())
+                for chances, part in zip(found[f"{method} {percent}"], parts, strict=True)
+            ]
+            for method in METHODS
+        }
+        for method in METHODS:
+            together = np.concatenate(found[f"{method} {percent}"])
+            sure, right = together.max(axis=1), together.argmax(axis=1) == truth
+            error = calibration_error(sure, right)
+            beside = ""
+            if method == METHODS[0]:
+                text = f"{percent} % gaps: calibration error {error:.3f}, at most {LARGEST_ERROR}"
+                lines.append(verdict(error <= LARGEST_ERROR, text))
+            else:
+                mean, spread = paired(losses[METHODS[0]], losses[method])
+                beside = f"{mean:+.4f} ± {spread:.4f}"
+                text = f"{percent} % gaps: log-loss not above that of {method} ({beside})"
+                lines.append(verdict(mean <= 0, text))
+            yield (
+                f"| {percent} % | {method} | {np.mean(losses[method]):.4f} | "
+                f"{area_under_curve(together, truth):.4f} | {error:.4f} ({error_by_chance(sure):.4f}) | "
+                f"{beside} |"
+            )
+    yield ""
+    yield from lines
+
+
+def paired(ours: list[float], theirs: list[float]) -> tuple[float, float]:
+    """Mean difference over the folds, and its standard error."""
+    apart = np.subtract(ours, theirs)
+    spread = apart.std(ddof=1) / math.sqrt(len(apart)) if len(apart) > 1 else math.nan
+    return float(apart.mean()), float(spread)
+
+
+def verdict(passed: bool, text: str) -> str:
+    """A line of what was asked for."""
+    return f"- {'yes' if passed else 'NO '}  {text}"
+
+
+def report(name: str, folder: Path, n_folds: int, *, again: bool) -> str:
+    """All about one table."""
+    table = load(name)
+    found = collect(table, folder, n_folds, again=again)
+    n_rows, n_columns = table.codes.shape
+    seconds = np.mean(found["seconds"])
+    lines = [
+        f"## {name}: {table.target} from {n_columns - 1} columns, {n_rows} rows",
+        "",
+        *draw(table, folder),
+        "",
+        f"{n_folds} of {N_FOLDS} folds, {seconds:.1f} s each to learn",
+        "",
+        *judged(table, found),
+    ]
+    text = "\n".join(lines) + "\n"
+    print(text, flush=True)
+    return text
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--tables", default=",".join(TABLES))
+    parser.add_argument("--folds", type=int, default=N_FOLDS)
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--out", type=Path, default=Path("out/tables"))
+    chosen = parser.parse_args()
+    warnings.simplefilter("ignore")
+    names = TABLES[:1] if chosen.quick else chosen.tables.split(",")
+    if strange := [name for name in names if name not in TABLES]:
+        raise SystemExit(f"unknown: {', '.join(strange)}; there are {', '.join(TABLES)}")
+    folder = chosen.out.with_name(f"{chosen.out.name}-quick") if chosen.quick else chosen.out
+    folder.mkdir(parents=True, exist_ok=True)
+    n_folds = 2 if chosen.quick else min(chosen.folds, N_FOLDS)
+    again = chosen.again or chosen.quick
+    parts = [report(name, folder, n_folds, again=again) for name in names]
+    folder.with_suffix(".md").write_text("\n".join(parts), encoding="utf8")
+
+
+if __name__ == "__main__":
+    main()
