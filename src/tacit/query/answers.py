@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, NegativeProbabilityError
 from tacit.loops.threads import one_blas_thread
-from tacit.params.tree import Network
 from tacit.query.evidence import Codes, Evidence, check_evidence, nothing
-from tacit.query.passes import Inside, Outside, downward, log_values, row_blocks, upward
+from tacit.query.messages import Messages, added
+from tacit.query.mixtures import Learnt, Parts, parts_of
+from tacit.query.passes import Inside, Outside, downward, upward
 from tacit.query.repairs import Repairs, distributions
 
 Array = NDArray[np.float64]
@@ -53,8 +54,9 @@ class Imputed:
     repairs: Repairs
 
 
+@one_blas_thread()
 def log_prob(
-    network: Network,
+    learnt: Learnt,
     evidence: Evidence,
     *,
     negative: Literal["floor", "nan", "raise"] = "floor",
@@ -68,21 +70,21 @@ def log_prob(
 
     Parameters
     ----------
-    network : Network
+    learnt : Network, Tables or Mixture
     evidence : Evidence
     negative : {"floor", "nan", "raise"}
         What becomes of estimates that are not positive. "floor": `floor` times the probability of the
         observed cells if all variables were independent, each cell counting as at least 1e-9.
     floor : float
     base : sequence of (category,) arrays, optional
-        Distribution of each leaf in the independence model; by default that of the network.
+        Distribution of each leaf in the independence model; by default that of the model.
     block_rows : int, optional
         See `row_blocks`.
 
     Returns
     -------
     LogProb
-        A network of probability tables is never repaired: what it calls impossible has log-probability -inf.
+        A model of probability tables is never repaired: what it calls impossible has log-probability -inf.
 
     Raises
     ------
@@ -93,9 +95,13 @@ def log_prob(
         raise ArgumentError(f"negative={negative!r} is not known; choose one of {NEGATIVE}")
     if not 0.0 < floor <= 1.0:
         raise ArgumentError(f"floor={floor}; give a share above 0, at most 1")
-    sign, values = log_values(network, evidence, block_rows=block_rows)
+    parts = parts_of(learnt)
+    check_evidence(parts.first, evidence)
+    sign, values = np.empty(evidence.n_rows), np.empty(evidence.n_rows)
+    for part in parts.blocks(evidence.n_rows, block_rows):
+        sign[part], values[part] = parts.values(evidence.rows(part))
     wrong = np.flatnonzero(~(sign > 0))  # a value that overflowed is not positive either
-    if network.has_tables or not len(wrong):
+    if parts.has_tables or not len(wrong):
         return LogProb(values, Repairs(n_answers=len(values)))
     repairs = Repairs(
         n_answers=len(values),
@@ -112,7 +118,7 @@ def log_prob(
     if negative == "nan":
         values[wrong] = np.nan
     else:
-        marginal = leaf_marginals(network) if base is None else base
+        marginal = leaf_marginals(learnt) if base is None else base
         independent = _independent_log_prob(marginal, evidence.rows(wrong))
         values[wrong] = independent + math.log(floor)
     return LogProb(values, repairs)
@@ -133,13 +139,14 @@ def _independent_log_prob(base: Sequence[Array], evidence: Evidence) -> Array:
     return log_prob
 
 
-def leaf_marginals(network: Network) -> tuple[Array, ...]:
+def leaf_marginals(learnt: Learnt) -> tuple[Array, ...]:
     """The distribution of each leaf when nothing was observed."""
-    return tuple(table[0] for table in conditionals(network, nothing(network.tree.n_leaves)).tables)
+    unknown = nothing(parts_of(learnt).n_leaves)
+    return tuple(table[0] for table in conditionals(learnt, unknown).tables)
 
 
 def conditionals(
-    network: Network,
+    learnt: Learnt,
     evidence: Evidence,
     leaves: Sequence[int] | None = None,
     *,
@@ -148,11 +155,11 @@ def conditionals(
     """P(cell | all other cells of its row), for each row and each leaf asked for.
 
     What is known of the cell itself is not used; missing cells of the others are summed out. All leaves
-    together cost one upward and one downward pass.
+    together cost one upward and one downward pass over each tree.
 
     Parameters
     ----------
-    network : Network
+    learnt : Network, Tables or Mixture
     evidence : Evidence
     leaves : sequence of int, optional
         By default all.
@@ -162,14 +169,14 @@ def conditionals(
     Returns
     -------
     Beliefs
-        Negative entries are cut off. Where nothing positive is left (for a network of tables: where the
+        Negative entries are cut off. Where nothing positive is left (for a model of tables: where the
         other cells are impossible) the leaf's distribution without evidence is given.
     """
-    return _beliefs(network, evidence, leaves, block_rows, own_counts=False)
+    return _beliefs(learnt, evidence, leaves, block_rows, own_counts=False)
 
 
 def marginals(
-    network: Network,
+    learnt: Learnt,
     evidence: Evidence,
     leaves: Sequence[int] | None = None,
     *,
@@ -182,7 +189,7 @@ def marginals(
 
     Parameters
     ----------
-    network : Network
+    learnt : Network, Tables or Mixture
     evidence : Evidence
     leaves : sequence of int, optional
         By default all.
@@ -194,92 +201,134 @@ def marginals(
     Beliefs
         Repaired like `conditionals`; observed cells are not counted among the answers.
     """
-    return _beliefs(network, evidence, leaves, block_rows, own_counts=True)
+    return _beliefs(learnt, evidence, leaves, block_rows, own_counts=True)
 
 
 @one_blas_thread()
 def _beliefs(
-    network: Network,
+    learnt: Learnt,
     evidence: Evidence,
     leaves: Sequence[int] | None,
     block_rows: int | None,
     *,
     own_counts: bool,
 ) -> Beliefs:
-    check_evidence(network, evidence)
-    asked = tuple(range(network.tree.n_leaves)) if leaves is None else tuple(leaves)
-    check_leaves(network, asked)
-    tables = {leaf: np.empty((evidence.n_rows, len(network.emit[leaf]))) for leaf in asked}
+    parts = parts_of(learnt)
+    check_evidence(parts.first, evidence)
+    asked = tuple(range(parts.n_leaves)) if leaves is None else tuple(leaves)
+    check_leaves(parts, asked)
+    tables = {leaf: np.empty((evidence.n_rows, parts.cards[leaf])) for leaf in asked}
     repairs = Repairs()
-    for part in row_blocks(network, evidence.n_rows, block_rows):
-        inside = upward(network, evidence.rows(part))
-        rows = inside.patterns.row_pattern
-        for outside in downward(inside, asked):
-            if own_counts:
-                table, made = _own_belief(inside, outside)
-            else:
-                table, made = _cell_belief(inside, outside)
-            tables[outside.node][part] = table.T[rows]
+    for part in parts.blocks(evidence.n_rows, block_rows):
+        for cells in _cells(parts, evidence.rows(part), asked, own_counts=own_counts):
+            table, made = cells.distributions(parts)
+            tables[cells.leaf][part] = table.T[cells.rows]
             repairs += made
     return Beliefs(asked, tuple(tables[leaf] for leaf in asked), repairs)
 
 
-def check_leaves(network: Network, leaves: Sequence[int]) -> None:
+def check_leaves(parts: Parts, leaves: Sequence[int]) -> None:
     """Raise where a leaf is asked for that is not there, or asked for twice."""
-    n_leaves = network.tree.n_leaves
+    n_leaves = parts.n_leaves
     if len(set(leaves)) < len(leaves) or any(not 0 <= leaf < n_leaves for leaf in leaves):
         raise ArgumentError(
             f"leaves {list(leaves)} asked for; give distinct ones, 0 to {n_leaves - 1}"
         )
 
 
-def _own_belief(inside: Inside, outside: Outside) -> tuple[Array, Repairs]:
-    """Distributions (category, distinct row) of a leaf; what is known of the cell itself counts."""
-    n_categories = len(inside.network.emit[outside.node])
-    unsure = np.flatnonzero(outside.patterns >= n_categories)
-    table = np.zeros((n_categories, len(outside.patterns)))
-    # What was observed stays so, however unlikely the network finds it: nothing to repair or count.
-    sure = np.flatnonzero(outside.patterns < n_categories)
-    table[outside.patterns[sure], sure] = 1.0
-    table[:, unsure], repairs = _cell_belief(inside, outside, unsure)
-    return table, repairs
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """What all else says of the cells of one leaf, in the distinct rows of a block.
 
-
-def _cell_belief(
-    inside: Inside, outside: Outside, unsure: NDArray[np.int64] | None = None
-) -> tuple[Array, Repairs]:
-    """Distributions (category, distinct row) of a leaf from the rest of the row.
-
-    With `unsure` only of these distinct rows, none of which has the cell observed; soft evidence counts then.
+    Where what is known of the cell itself counts, observed cells are left out (there is nothing to find),
+    and `own` is what soft evidence says of the others.
     """
-    network, leaf = inside.network, outside.node
-    counts, values, own = inside.patterns.weights, outside.messages.values, np.ones((1, 1))
-    if unsure is not None:
-        counts, values = counts[unsure], values.take(unsure, axis=1)
-        if leaf in inside.soft:
-            own = inside.own_likelihoods(leaf, outside.patterns[unsure])
-    estimates = network.emit[leaf] @ values
-    estimates *= own
-    instead = np.empty(0)
-    if (estimates <= 0).all(axis=0).any():
-        instead = _prior(network, leaf)[:, None] * own
-        instead = np.where(instead.sum(axis=0) > 0, instead, own)
-        instead /= instead.sum(axis=0)
-    return distributions(estimates, instead, counts.astype(np.int64))
+
+    leaf: int
+    rows: NDArray[np.integer[Any]]  # (row,)  its distinct row
+    patterns: NDArray[np.integer[Any]]  # (distinct row,)  of the leaf itself, see `leaf_patterns`
+    unsure: NDArray[np.int64] | None  # the distinct rows that are asked for; None for all
+    counts: NDArray[np.int64]  # (distinct row asked for,)  how many rows are like it
+    own: Array  # (category, distinct row asked for), or one number where nothing is known
+    estimates: Messages  # (category, distinct row asked for)
+
+    @staticmethod
+    def of(inside: Inside, outside: Outside, weight: float, *, own_counts: bool) -> _Cells:
+        leaf, emit = outside.node, inside.network.emit[outside.node]
+        counts, above, own = inside.patterns.weights, outside.messages, np.ones((1, 1))
+        unsure = None
+        if own_counts:
+            unsure = np.flatnonzero(outside.patterns >= len(emit))
+            counts, above = counts[unsure], above.at(unsure)
+            if leaf in inside.soft:
+                own = inside.own_likelihoods(leaf, outside.patterns[unsure])
+        values = emit @ above.values
+        values *= own * weight
+        return _Cells(
+            leaf=leaf,
+            rows=inside.patterns.row_pattern,
+            patterns=outside.patterns,
+            unsure=unsure,
+            counts=counts.astype(np.int64),
+            own=own,
+            estimates=Messages(values, above.exponent),
+        )
+
+    def plus(self, other: _Cells) -> _Cells:
+        """The same cells with the estimates of another component added."""
+        # Every tree numbers the distinct rows in the order in which they appear.
+        assert np.array_equal(self.rows, other.rows)
+        return replace(self, estimates=added(self.estimates, other.estimates))
+
+    def distributions(self, parts: Parts) -> tuple[Array, Repairs]:
+        """Distributions (category, distinct row); an observed cell that counts is certain."""
+        estimates, instead = self.estimates.values, np.empty(0)
+        if (estimates <= 0).all(axis=0).any():
+            instead = _prior(parts, self.leaf)[:, None] * self.own
+            instead = np.where(instead.sum(axis=0) > 0, instead, self.own)
+            instead /= instead.sum(axis=0)
+        found, repairs = distributions(estimates, instead, self.counts)
+        if self.unsure is None:
+            return found, repairs
+        # What was observed stays so, however unlikely the model finds it: nothing to repair or count.
+        table = np.zeros((len(found), len(self.patterns)))
+        sure = np.flatnonzero(self.patterns < len(found))
+        table[self.patterns[sure], sure] = 1.0
+        table[:, self.unsure] = found
+        return table, repairs
 
 
-def _prior(network: Network, leaf: int) -> Array:
+def _cells(
+    parts: Parts, evidence: Evidence, leaves: Sequence[int], *, own_counts: bool
+) -> Iterator[_Cells]:
+    """What all else says of the cells of each leaf asked for, over the rows of one block.
+
+    The values of the components carry their scales along, so that P(cell and others) can be added over
+    them before it is brought to sum one.
+    """
+    found: dict[int, _Cells] = {}
+    for number, (weight, network) in enumerate(zip(parts.weights, parts.networks, strict=True)):
+        inside = upward(network, evidence)
+        for outside in downward(inside, leaves):
+            cells = _Cells.of(inside, outside, weight, own_counts=own_counts)
+            if cells.leaf in found:
+                cells = found.pop(cells.leaf).plus(cells)
+            if number == len(parts.networks) - 1:
+                yield cells
+            else:
+                found[cells.leaf] = cells
+
+
+def _prior(parts: Parts, leaf: int) -> Array:
     """The distribution of a leaf when nothing was observed; uniform if that is undefined too."""
-    inside = upward(network, nothing(network.tree.n_leaves))
-    n_categories = len(network.emit[leaf])
-    outside = next(downward(inside, [leaf]))
-    # A tree of one leaf has all its categories for patterns; all get the same here.
-    estimates = network.emit[leaf] @ outside.messages.values[:, :1]
+    cells = next(_cells(parts, nothing(parts.n_leaves), [leaf], own_counts=False))
+    n_categories = parts.cards[leaf]
+    estimates = cells.estimates.values[:, :1]
     return distributions(estimates, np.full(n_categories, 1 / n_categories))[0][:, 0]
 
 
 @one_blas_thread()
-def impute(network: Network, evidence: Evidence, *, block_rows: int | None = None) -> Imputed:
+def impute(learnt: Learnt, evidence: Evidence, *, block_rows: int | None = None) -> Imputed:
     """The rows with each missing cell set to its most probable category given the row.
 
     Each cell is filled for itself; `most_likely` fills all cells of a row together. The first of equally
@@ -288,7 +337,7 @@ def impute(network: Network, evidence: Evidence, *, block_rows: int | None = Non
 
     Parameters
     ----------
-    network : Network
+    learnt : Network, Tables or Mixture
     evidence : Evidence
     block_rows : int, optional
         See `row_blocks`.
@@ -298,23 +347,15 @@ def impute(network: Network, evidence: Evidence, *, block_rows: int | None = Non
     Imputed
         Codes of the same type as those given, which are left alone.
     """
-    check_evidence(network, evidence)
+    parts = parts_of(learnt)
+    check_evidence(parts.first, evidence)
     codes = evidence.codes.copy(order="K")
     repairs = Repairs()
-    for part in row_blocks(network, evidence.n_rows, block_rows):
+    for part in parts.blocks(evidence.n_rows, block_rows):
         rows = evidence.rows(part)
         wanted = np.flatnonzero((rows.codes < 0).any(axis=0)).tolist()
-        if not wanted:
-            continue
-        inside = upward(network, rows)
-        for outside in downward(inside, wanted):
-            column = codes[part, outside.node]
-            unsure = np.flatnonzero(outside.patterns >= len(network.emit[outside.node]))
-            table, made = _cell_belief(inside, outside, unsure)
-            best = np.zeros(len(outside.patterns), dtype=column.dtype)
-            best[unsure] = table.argmax(axis=0)
-            codes[part, outside.node] = np.where(
-                column < 0, best[inside.patterns.row_pattern], column
-            )
+        for cells in _cells(parts, rows, wanted, own_counts=True) if wanted else ():
+            table, made = cells.distributions(parts)
+            codes[part, cells.leaf] = table.argmax(axis=0)[cells.rows]
             repairs += made
     return Imputed(codes, repairs)

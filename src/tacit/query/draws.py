@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +15,15 @@ from tacit.params.tree import Network
 from tacit.query.answers import leaf_marginals
 from tacit.query.evidence import Codes, Evidence, check_evidence, nothing
 from tacit.query.messages import Messages, message_up, messages_down, product_of, rescaled
-from tacit.query.passes import Inside, row_blocks, upward
+from tacit.query.mixtures import Learnt, Parts, parts_of, responsibilities
+from tacit.query.passes import Inside, upward
 from tacit.query.repairs import Repairs, distributions
 from tacit.query.states import node_table
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.integer[Any]]
+# Stretches of draws, and the row of the evidence that each draw is of.
+Blocks = Iterable[tuple[slice, NDArray[np.int64]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,28 +31,30 @@ class Drawn:
     """Drawn rows, and the hidden states that were drawn with them."""
 
     codes: Codes  # (draw, leaf)
-    hidden: NDArray[np.int32] | None  # (draw, hidden node)  None without probability tables
+    # (draw, hidden node of the component)  -1 beyond its last; None without probability tables
+    hidden: NDArray[np.int32] | None
+    component: NDArray[np.int32]  # (draw,)  all 0 where there is one tree
     repairs: Repairs
 
 
 @one_blas_thread()
 def sample(
-    network: Network,
+    learnt: Learnt,
     n: int,
     rng: np.random.Generator,
     evidence: Evidence | None = None,
     *,
     block_rows: int | None = None,
 ) -> Drawn:
-    """Rows drawn from the distribution of a network, or from its conditional given evidence.
+    """Rows drawn from the distribution of a model, or from its conditional given evidence.
 
-    A network of probability tables is drawn from exactly, state by state from the root down. Any other is
-    drawn from leaf by leaf, each leaf given the evidence and the leaves before it; negative estimates on
-    the way are cut off and counted.
+    Probability tables are drawn from exactly, state by state from the root down; of a mixture, the component
+    is drawn first, given the evidence. Operators are drawn from leaf by leaf, each leaf given the evidence
+    and the leaves before it; negative estimates on the way are cut off and counted.
 
     Parameters
     ----------
-    network : Network
+    learnt : Network, Tables or Mixture
     n : int
         Draws for each row of the evidence.
     rng : numpy.random.Generator
@@ -67,40 +72,70 @@ def sample(
     Raises
     ------
     DataError
-        If the evidence of a row is impossible by the network's probability tables.
+        If the evidence of a row is impossible by the model's probability tables.
     """
     if n < 0:
         raise ArgumentError(f"n={n} draws asked for; give a number that is not negative")
-    tree = network.tree
-    known = nothing(tree.n_leaves) if evidence is None else evidence
-    check_evidence(network, known)
+    parts = parts_of(learnt)
+    known = nothing(parts.n_leaves) if evidence is None else evidence
+    check_evidence(parts.first, known)
     n_draws = known.n_rows * n
-    n_categories = max(len(emit) for emit in network.emit)
-    kind = np.int16 if n_categories < 2**15 else np.int32
-    codes = np.empty((n_draws, tree.n_leaves), dtype=kind, order="F")
-    hidden = np.empty((n_draws, len(tree.hidden)), np.int32) if network.has_tables else None
-    base = None if network.has_tables else leaf_marginals(network)
-    repairs = Repairs()
-    for part in row_blocks(network, n_draws, block_rows):
-        rows = np.arange(part.start, part.stop) // n
-        inside = upward(network, known.rows(slice(int(rows[0]), int(rows[-1]) + 1)))
-        at_root = inside.patterns.row_pattern[rows - rows[0]]
-        if base is None:
-            # Row by row, so that blocks of any size use up the same stream of numbers.
-            uniforms = rng.random((len(rows), tree.n_nodes))
+    kind = np.int16 if max(parts.cards) < 2**15 else np.int32
+    codes = np.empty((n_draws, parts.n_leaves), dtype=kind, order="F")
+    blocks = ((part, _numbers(part) // n) for part in parts.blocks(n_draws, block_rows))
+    if parts.has_tables:
+        return _sample_tables(parts, known, rng, blocks, codes)
+    return _sample_operators(parts.first, known, rng, blocks, codes)
+
+
+def _numbers(part: slice) -> NDArray[np.int64]:
+    return np.arange(part.start, part.stop)
+
+
+def _sample_tables(
+    parts: Parts, known: Evidence, rng: np.random.Generator, blocks: Blocks, codes: Codes
+) -> Drawn:
+    n_nodes = max(network.tree.n_nodes for network in parts.networks)
+    hidden = np.full((len(codes), n_nodes - parts.n_leaves), -1, dtype=np.int32)
+    component = np.zeros(len(codes), dtype=np.int32)
+    shares = responsibilities(parts, known)[0] if parts.several else None
+    for part, rows in blocks:
+        # Row by row, so that blocks of any size use up the same stream of numbers.
+        uniforms = rng.random((len(rows), n_nodes + parts.several))
+        if shares is not None:
+            component[part] = _pick(shares[rows].T, uniforms[:, -1])
+        for number, network in enumerate(parts.networks):
+            mine = np.flatnonzero(component[part] == number)
+            if not len(mine):
+                continue
+            inside, at_root = _seen(network, known, rows[mine])
             if (inside.messages[-1].values[0, at_root] <= 0).any():
                 raise DataError(
                     "the evidence has probability zero by the model, so nothing can be drawn given it"
                 )
-            drawn = _draw_states(inside, at_root, uniforms)
-            codes[part] = drawn[:, : tree.n_leaves]
-            assert hidden is not None
-            hidden[part] = drawn[:, tree.n_leaves :]
-        else:
-            uniforms = rng.random((len(rows), tree.n_leaves))
-            codes[part], made = _draw_leaves(inside, at_root, uniforms, base)
-            repairs += made
-    return Drawn(codes, hidden, repairs)
+            drawn = _draw_states(inside, at_root, uniforms[mine, : network.tree.n_nodes])
+            codes[part.start + mine] = drawn[:, : parts.n_leaves]
+            hidden[part.start + mine, : len(network.tree.hidden)] = drawn[:, parts.n_leaves :]
+    return Drawn(codes, hidden, component, Repairs())
+
+
+def _sample_operators(
+    network: Network, known: Evidence, rng: np.random.Generator, blocks: Blocks, codes: Codes
+) -> Drawn:
+    base, repairs = leaf_marginals(network), Repairs()
+    for part, rows in blocks:
+        inside, at_root = _seen(network, known, rows)
+        uniforms = rng.random((len(rows), network.tree.n_leaves))
+        codes[part], made = _draw_leaves(inside, at_root, uniforms, base)
+        repairs += made
+    return Drawn(codes, None, np.zeros(len(codes), dtype=np.int32), repairs)
+
+
+def _seen(network: Network, known: Evidence, rows: NDArray[np.int64]) -> tuple[Inside, Numbers]:
+    """The upward pass over the evidence of some rows, and the root pattern of each draw."""
+    first = int(rows[0])
+    inside = upward(network, known.rows(slice(first, int(rows[-1]) + 1)))
+    return inside, inside.patterns.row_pattern[rows - first]
 
 
 def _pick(weights: Array, uniforms: Array) -> NDArray[np.int64]:

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from tacit.errors import TooExpensiveError
 from tacit.loops.threads import one_blas_thread
-from tacit.params.tree import Network
 from tacit.query.answers import check_leaves
 from tacit.query.evidence import Evidence, check_evidence, nothing
-from tacit.query.passes import row_blocks, upward
+from tacit.query.mixtures import Learnt, Parts, parts_of
 from tacit.query.repairs import Repairs, distributions
 
 Array = NDArray[np.float64]
@@ -34,7 +33,7 @@ class JointBelief:
 
 @one_blas_thread()
 def joint_conditional(
-    network: Network,
+    learnt: Learnt,
     evidence: Evidence,
     leaves: Sequence[int],
     *,
@@ -47,7 +46,7 @@ def joint_conditional(
 
     Parameters
     ----------
-    network : Network
+    learnt : Network, Tables or Mixture
     evidence : Evidence
     leaves : sequence of int
         The axes of the table, in this order.
@@ -66,29 +65,30 @@ def joint_conditional(
     TooExpensiveError
         If the table would have more than `max_cells` entries.
     """
-    check_evidence(network, evidence)
+    parts = parts_of(learnt)
+    check_evidence(parts.first, evidence)
     asked = tuple(leaves)
-    check_leaves(network, asked)
-    shape = tuple(len(network.emit[leaf]) for leaf in asked)
+    check_leaves(parts, asked)
+    shape = tuple(parts.cards[leaf] for leaf in asked)
     n_cells = math.prod(shape)
     if evidence.n_rows * n_cells > max_cells:
         raise TooExpensiveError(
             f"the joint table of {len(asked)} leaves has {n_cells} entries for each of {evidence.n_rows} "
             f"rows, more than max_cells={max_cells}; ask for fewer rows or leaves, or for `conditionals`"
         )
-    sign, log_abs = _cell_values(network, evidence, asked, shape, block_rows)
+    sign, log_abs = _cell_values(parts, evidence, asked, shape, block_rows)
     largest = log_abs.max(axis=1, initial=-math.inf, keepdims=True)
     estimates = sign * np.exp(log_abs - np.where(np.isfinite(largest), largest, 0.0))
     instead = np.empty(0)
     if (estimates <= 0).all(axis=1).any():
-        prior, size = _cell_values(network, nothing(network.tree.n_leaves), asked, shape, None)
+        prior, size = _cell_values(parts, nothing(parts.n_leaves), asked, shape, None)
         instead, _ = distributions((prior * np.exp(size)).T, np.full(n_cells, 1 / n_cells))
     table, repairs = distributions(np.ascontiguousarray(estimates.T), instead)
     return JointBelief(asked, table.T.reshape(evidence.n_rows, *shape), repairs)
 
 
 def _cell_values(
-    network: Network,
+    parts: Parts,
     evidence: Evidence,
     leaves: tuple[int, ...],
     shape: tuple[int, ...],
@@ -102,10 +102,10 @@ def _cell_values(
     n_cells = math.prod(shape)
     n_lines = evidence.n_rows * n_cells
     sign, log_abs = np.empty(n_lines), np.empty(n_lines)
-    for part in row_blocks(network, n_lines, block_rows):
+    for part in parts.blocks(n_lines, block_rows):
         row, cell = np.divmod(np.arange(part.start, part.stop), n_cells)
         lines = evidence.rows(row)
         if leaves:  # codes count before soft evidence
             lines.codes[:, list(leaves)] = np.column_stack(np.unravel_index(cell, shape))
-        sign[part], log_abs[part] = upward(network, lines).values()
+        sign[part], log_abs[part] = parts.values(lines)
     return sign.reshape(-1, n_cells), log_abs.reshape(-1, n_cells)

@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 # Messages are left alone while their largest entry is within these bounds: a product of two
 # then still has 2**600 to spare on either side.
 _SMALL, _LARGE = 2.0**-200, 2.0**200
+_NOWHERE = -(2**60)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +69,27 @@ def product_of(messages: Sequence[Messages]) -> Messages:
     for place, each in enumerate(messages[1:]):
         together = product(together if place == 0 else rescaled(together), each)
     return together
+
+
+def added(one: Messages, other: Messages) -> Messages:
+    """Messages added entry by entry, however far apart their scales are."""
+    tops = [_highest(each) for each in (one, other)]
+    top = np.maximum(*tops)
+    values = np.zeros_like(one.values)
+    for each in (one, other):
+        exponent = 0 if each.exponent is None else each.exponent
+        # The clip keeps to what is a shift for doubles; beyond it nothing is left of an entry anyway.
+        values += np.ldexp(each.values, np.clip(exponent - top, -2200, 2200))
+    return Messages(values, top)
+
+
+def _highest(messages: Messages) -> NDArray[np.int64]:
+    """The power of two just above the largest entry of each message; of zeros, one below all others."""
+    largest = np.abs(messages.values).max(axis=0, initial=0.0)
+    exponent = np.frexp(largest)[1].astype(np.int64)
+    if messages.exponent is not None:
+        exponent += messages.exponent
+    return np.where(largest > 0, exponent, _NOWHERE)
 
 
 def _outer(one: Array, other: Array) -> Array:

@@ -191,22 +191,26 @@ def row_blocks(network: Network, n_rows: int, block_rows: int | None = None) -> 
     block_rows : int, optional
         Rows per block; by default what takes a few dozen megabytes. Answers do not depend on it.
     """
-    if block_rows is None:
-        widest = 1
-        for node in network.nodes:
-            if isinstance(node, Dense):
-                widest = max(widest, node.core.size)
-            elif isinstance(node, Hadamard):
-                widest = max(widest, node.table.shape[1])
-            else:
-                assert isinstance(node, Chain)
-                widest = max(widest, *(step.size for step in node.steps))
-        per_row = 8 * (4 * sum(network.ranks) + 2 * widest) + 16 * network.tree.n_nodes
-        block_rows = min(max(_BYTES_AT_ONCE // per_row, 256), 1 << 16)
-    elif block_rows < 1:
+    size = rows_at_once(network) if block_rows is None else block_rows
+    if size < 1:
         raise ArgumentError(f"block_rows={block_rows}; give a positive number of rows, or None")
-    for start in range(0, n_rows, block_rows):
-        yield slice(start, min(start + block_rows, n_rows))
+    for start in range(0, n_rows, size):
+        yield slice(start, min(start + size, n_rows))
+
+
+def rows_at_once(network: Network) -> int:
+    """How many rows both passes may run over at once within a few dozen megabytes; at least 256."""
+    widest = 1
+    for node in network.nodes:
+        if isinstance(node, Dense):
+            widest = max(widest, node.core.size)
+        elif isinstance(node, Hadamard):
+            widest = max(widest, node.table.shape[1])
+        else:
+            assert isinstance(node, Chain)
+            widest = max(widest, *(step.size for step in node.steps))
+    per_row = 8 * (4 * sum(network.ranks) + 2 * widest) + 16 * network.tree.n_nodes
+    return min(max(_BYTES_AT_ONCE // per_row, 256), 1 << 16)
 
 
 @one_blas_thread()

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.loops.threads import one_blas_thread
 from tacit.moments.patterns import Patterns
+from tacit.params.mixture import COMPONENT, Mixture
 from tacit.params.tree import Hadamard, Network
 from tacit.query.answers import Beliefs
 from tacit.query.evidence import Codes, Evidence, check_evidence, nothing
 from tacit.query.messages import Messages, product, product_of
+from tacit.query.mixtures import Learnt, parts_of, responsibilities
 from tacit.query.passes import (
     Inside,
     Outside,
@@ -35,8 +37,9 @@ class Completion:
     """Rows without missing cells, and the hidden states that go with them."""
 
     codes: Codes  # (row, leaf)
-    hidden: NDArray[np.int32]  # (row, hidden node)
-    log_prob: Array  # (row,)  of the row and its hidden states together
+    hidden: NDArray[np.int32]  # (row, hidden node of the component)  -1 beyond its last
+    log_prob: Array  # (row,)  of the row, its hidden states and its component together
+    component: NDArray[np.int32]  # (row,)  all 0 where there is one tree
 
 
 def node_table(network: Network, node: int) -> Array:
@@ -135,18 +138,52 @@ def _prior_of_states(network: Network, node: int) -> Array:
     return distributions(estimates, np.full(len(estimates), 1 / len(estimates)))[0][:, 0]
 
 
+def posterior_by_name(
+    learnt: Learnt, evidence: Evidence, *, block_rows: int | None = None
+) -> tuple[dict[str, Array], Repairs]:
+    """P(hidden variable | what was observed of the row), for all hidden variables by name.
+
+    Of a mixture, ``"component"`` says which tree the row is from, and each tree's hidden nodes have the
+    posterior that they have if the row is from that tree; their names are those of `Mixture.n_states`.
+
+    Parameters
+    ----------
+    learnt : Network, Tables or Mixture
+        Of probability tables.
+    evidence : Evidence
+    block_rows : int, optional
+        See `row_blocks`.
+
+    Returns
+    -------
+    dict of str to (row, state) array
+    Repairs
+    """
+    found: dict[str, Array] = {}
+    repairs, prefix = Repairs(), ""
+    if isinstance(learnt, Mixture):
+        found[COMPONENT], repairs = responsibilities(learnt, evidence, block_rows=block_rows)
+    for number, network in enumerate(parts_of(learnt).networks):
+        if isinstance(learnt, Mixture):
+            prefix = f"{number}/"
+        beliefs = posterior(network, evidence, block_rows=block_rows)
+        for node, table in zip(beliefs.nodes, beliefs.tables, strict=True):
+            found[prefix + network.tree.names[node]] = table
+        repairs += beliefs.repairs
+    return found, repairs
+
+
 @one_blas_thread()
-def most_likely(
-    network: Network, evidence: Evidence, *, block_rows: int | None = None
-) -> Completion:
+def most_likely(learnt: Learnt, evidence: Evidence, *, block_rows: int | None = None) -> Completion:
     """The missing cells and hidden states that are most probable together, for each row.
 
     Found by max-product: one pass up, one back. The first of equally probable states is taken. Observed
     cells stay as they are; a cell known through `Evidence.soft` is completed, its likelihoods counting.
+    In a mixture the component is one more hidden variable: the best completion of the best one is taken.
 
     Parameters
     ----------
-    network : Network
+    learnt : Network, Tables or Mixture
         Of probability tables.
     evidence : Evidence
     block_rows : int, optional
@@ -157,20 +194,24 @@ def most_likely(
     NotAvailableError
         If the network has no probability tables.
     """
-    check_evidence(network, evidence)
-    check_tables(network)
-    codes = evidence.codes.copy(order="K")
-    hidden = np.empty((evidence.n_rows, len(network.tree.hidden)), dtype=np.int32)
-    log_prob = np.empty(evidence.n_rows)
-    for part in row_blocks(network, evidence.n_rows, block_rows):
-        with np.errstate(divide="ignore"):  # impossible is -inf
-            search = _Search.of(network, evidence.rows(part))
-            found, states = search.backward()
-        rows = search.patterns.row_pattern
-        codes[part] = np.where(codes[part] < 0, found[rows], codes[part])
-        hidden[part] = states[rows]
-        log_prob[part] = search.best[rows]
-    return Completion(codes, hidden, log_prob)
+    parts = parts_of(learnt)
+    check_evidence(parts.first, evidence)
+    for network in parts.networks:
+        check_tables(network)
+    n_hidden = max(len(network.tree.hidden) for network in parts.networks)
+    best = Completion(
+        codes=evidence.codes.copy(order="K"),
+        hidden=np.full((evidence.n_rows, n_hidden), -1, dtype=np.int32),
+        log_prob=np.full(evidence.n_rows, -np.inf),
+        component=np.zeros(evidence.n_rows, dtype=np.int32),
+    )
+    for part in parts.blocks(evidence.n_rows, block_rows):
+        rows = evidence.rows(part)
+        for number, network in enumerate(parts.networks):
+            with np.errstate(divide="ignore"):  # impossible is -inf
+                search = _Search.of(network, rows)
+                search.improve(best, part, number, parts.log_weights[number])
+    return best
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +243,23 @@ class _Search:
             scores.append(together)
             sent.append(np.stack([(row[:, None] + together).max(axis=0) for row in table]))
         return _Search(network, evidence, patterns, tuple(scores), sent[-1][0])
+
+    def improve(self, best: Completion, part: slice, number: int, log_weight: float) -> None:
+        """Put the completions of this component where they are more probable than those found before."""
+        rows = self.patterns.row_pattern
+        log_prob = self.best[rows] + log_weight
+        better = log_prob > best.log_prob[part]
+        if number == 0:
+            better[:] = True  # an impossible row is completed too
+        if not better.any():
+            return
+        found, states = self.backward()
+        known, rows = self.evidence.codes[better], rows[better]
+        best.codes[part][better] = np.where(known < 0, found[rows], known)
+        best.hidden[part][better] = -1
+        best.hidden[part, : states.shape[1]][better] = states[rows]
+        best.log_prob[part][better] = log_prob[better]
+        best.component[part][better] = number
 
     def backward(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Best categories (distinct row, leaf) and hidden states (distinct row, hidden node)."""
