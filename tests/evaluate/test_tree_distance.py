@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oracles.enumeration import enumerated_joint
 from oracles.topologies import topologies
 from tacit.errors import ArgumentError, TopologyError
-from tacit.evaluate import align_states, robinson_foulds, splits, state_orders
+from tacit.evaluate import align_states, hop_error, robinson_foulds, splits, state_orders
 from tacit.evaluate.trees import _profiles
 from tacit.params.tree import Tables
 from tacit.structure.topology import Topology
@@ -73,6 +73,33 @@ def test_observed_inner_nodes_count():
 def test_trees_over_different_variables_cannot_be_compared():
     with pytest.raises(TopologyError, match="only one of these has 'd'"):
         robinson_foulds(Topology.star("abc"), Topology.star("abcd"))
+
+
+def hops_by_networkx(topology):
+    return dict(nx.all_pairs_shortest_path_length(topology.contracted().to_networkx()))
+
+
+@given(topologies(), st.integers(0, 2**32 - 1))
+def test_hop_error_is_the_sum_that_the_thesis_prints(one, seed):
+    names = one.observed
+    if len(names) == 1:
+        assert hop_error(one, one) == hop_error(one, one, mean=True) == 0
+        return
+    edges = [(names[seed % n], names[n]) for n in range(1, len(names))]
+    other = Topology.from_edges(edges, observed=names)
+    here, there = hops_by_networkx(one), hops_by_networkx(other)
+    expected = []
+    for a, b in itertools.combinations(names, 2):
+        gap = abs(here[a][b] - there[a][b])
+        expected.append(gap / here[a][b] + gap / there[a][b])
+    assert hop_error(one, other) == pytest.approx(sum(expected))
+    assert hop_error(other, one, mean=True) == pytest.approx(np.mean(expected))
+    assert hop_error(one, one.contracted()) == 0
+
+
+def test_hops_of_different_variables_cannot_be_compared():
+    with pytest.raises(TopologyError, match="only one of these has 'd'"):
+        hop_error(Topology.star("abc"), Topology.star("abcd"))
 
 
 # -- hidden states -------------------------------------------------------------------------------

@@ -2,11 +2,12 @@
 
 from tacit.evaluate.held_out import kl, l1_error
 from tacit.evaluate.strength import edge_correlations
-from tacit.evaluate.trees import align_states, robinson_foulds, splits, state_orders
+from tacit.evaluate.trees import align_states, hop_error, robinson_foulds, splits, state_orders
 
 __all__ = [
     "align_states",
     "edge_correlations",
+    "hop_error",
     "kl",
     "l1_error",
     "robinson_foulds",
