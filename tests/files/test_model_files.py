@@ -12,7 +12,7 @@ from safetensors.numpy import save_file
 
 import tacit
 from tacit.errors import ArgumentError, ArgumentTypeError, FileFormatError, MissingDataError
-from tacit.files.models import FORMAT, read_model, write_model
+from tacit.files.models import FORMAT, MIXTURE_FORMAT, read_model, write_model
 
 HEADER = {"estimator": "LatentTree", "schema": [{"name": "é\n'\""}], "score": -np.inf}
 ARRAYS = {"emit.0": np.arange(6.0).reshape(2, 3), "n_states": np.array([2, 3])}
@@ -44,6 +44,11 @@ def test_arrays_come_back_as_they_were(tmp_path_factory, content):
 def test_the_header_comes_back_with_format_and_version(path):
     header, _ = read_model(path)
     assert header == {**HEADER, "format": FORMAT, "version": tacit.__version__}
+
+
+def test_the_format_is_the_one_asked_for(tmp_path):
+    write_model(tmp_path / "m.tacit", HEADER, ARRAYS, format_number=MIXTURE_FORMAT)
+    assert read_model(tmp_path / "m.tacit")[0]["format"] == MIXTURE_FORMAT == 2
 
 
 def test_arrays_in_any_order_of_memory_come_back(tmp_path):
@@ -135,7 +140,7 @@ def test_a_foreign_safetensors_file_is_refused(tmp_path, metadata):
         ('{"format": 1}', "names no estimator"),
         ('{"format": 0, "estimator": "LatentTree"}', "format 0"),
         ('{"format": true, "estimator": "LatentTree"}', "format True"),
-        ('{"format": 2, "version": "9.1", "estimator": "X"}', "format 2, written by Tacit 9.1"),
+        ('{"format": 3, "version": "9.1", "estimator": "X"}', "format 3, written by Tacit 9.1"),
     ],
 )
 def test_a_header_that_is_not_understood_is_refused(tmp_path, header, complaint):

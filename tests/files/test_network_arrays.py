@@ -1,16 +1,20 @@
 """Trees and networks as arrays and plain values: write, then read, is the identity."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracles.mixtures import cards_of, random_mixture
 from oracles.networks import KINDS, in_kind, random_model
 from oracles.topologies import topologies
 from tacit.errors import FileFormatError
 from tacit.files.networks import (
+    mixture_arrays,
+    mixture_from,
     network_arrays,
     network_from,
     parameters_arrays,
@@ -171,16 +175,14 @@ def test_tables_come_back(seed):
 
 def test_parameters_are_tables_where_there_are_any():
     tables = model()
-    network, found = parameters_from(tables.tree, parameters_arrays(tables.network, tables))
+    found = parameters_from(tables.tree, parameters_arrays(tables))
     assert np.array_equal(found.values, tables.values)
-    assert network is found.network
 
 
 def test_parameters_are_the_network_where_there_are_no_tables():
     tables = model()
     dense = in_kind(np.random.default_rng(1), tables, "dense")
-    network, found = parameters_from(tables.tree, parameters_arrays(dense, None))
-    assert found is None
+    network = parameters_from(tables.tree, parameters_arrays(dense))
     assert np.array_equal(network.nodes[0].core, dense.nodes[0].core)
 
 
@@ -254,3 +256,49 @@ def test_damaged_tables_are_refused(name, change):
         tables_from(tables.tree, {**arrays, name: change(arrays[name])})
     with pytest.raises(FileFormatError, match="missing"):
         tables_from(tables.tree, {key: array for key, array in arrays.items() if key != name})
+
+
+# -- mixtures -----------------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 10**6), n_components=st.integers(1, 4))
+def test_a_mixture_comes_back(seed, n_components):
+    mixture = random_mixture(np.random.default_rng(seed), n_components)
+    trees = [part.tree for part in mixture.parts]
+    found = mixture_from(trees, parameters_arrays(mixture), cards_of(mixture))
+    assert np.array_equal(found.weights, mixture.weights)
+    for old, new in zip(mixture.parts, found.parts, strict=True):
+        assert new.tree is old.tree
+        assert new.layout.n_states == old.layout.n_states
+        assert np.array_equal(new.values, old.values)
+
+
+def test_any_array_of_a_mixture_that_is_missing_or_damaged_is_refused():
+    mixture = random_mixture(np.random.default_rng(0))
+    trees = [part.tree for part in mixture.parts]
+    arrays = mixture_arrays(mixture)
+    assert set(arrays) == {
+        "weights",
+        *(f"{n}.{c}" for n in ("tables", "n_states") for c in range(3)),
+    }
+    for name, array in arrays.items():
+        where = "weights" if name == "weights" else f"component {name[-1]}: "
+        others = {key: value for key, value in arrays.items() if key != name}
+        with pytest.raises(FileFormatError, match=where):
+            mixture_from(trees, others)
+        for wrong in (array[:-1], -array, array * 2, array[None], array.astype(np.float32)):
+            with pytest.raises(FileFormatError):
+                mixture_from(trees, {**others, name: wrong})
+    with pytest.raises(FileFormatError, match="component 0: the leaves have"):
+        mixture_from(trees, arrays, [9] * 5)
+    for wrong in ([], trees[:2], [*trees, trees[0]]):
+        with pytest.raises(FileFormatError, match="weights"):
+            mixture_from(wrong, arrays)
+
+
+def test_trees_with_other_leaves_are_no_mixture():
+    mixture = random_mixture(np.random.default_rng(0), n_components=2)
+    one, other = (part.tree for part in mixture.parts)
+    renamed = replace(other, names=("other", *other.names[1:]))
+    with pytest.raises(FileFormatError, match="not a mixture: component 1 has other leaves"):
+        mixture_from([one, renamed], mixture_arrays(mixture))

@@ -5,16 +5,16 @@ import json
 import pytest
 
 import tacit
-from oracles.stored_models import MODELS, STORED, answers
-from tacit.files.models import FORMAT
+from oracles.stored_models import MIXTURES, MODELS, STORED, answers
+from tacit.files.models import FORMAT, MIXTURE_FORMAT
 
 FILES = sorted(STORED.glob("format-*.tacit"))
 
 
 def test_every_format_has_stored_files():
-    formats = {int(path.name.split("-")[1]) for path in FILES}
-    assert formats == set(range(1, FORMAT + 1))
-    assert len(FILES) == len(formats) * len(MODELS)
+    expected = {f"format-{FORMAT}-{name}" for name in MODELS}
+    expected |= {f"format-{MIXTURE_FORMAT}-{name}" for name in MIXTURES}
+    assert {path.stem for path in FILES} == expected
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -26,3 +26,12 @@ def test_a_stored_file_says_what_it_said(path):
     for what in ("log_prob", "predicted"):
         # Machines differ in the last digits of sums.
         assert found[what] == [pytest.approx(row, rel=1e-9) for row in said[what]]
+
+
+def test_the_trees_of_a_stored_mixture_have_the_weights_that_they_had():
+    for name in MIXTURES:
+        path = STORED / f"format-{MIXTURE_FORMAT}-{name}.tacit"
+        said = json.loads(path.with_suffix(".json").read_text())
+        found = [[each.weight, each.topology.to_newick()] for each in tacit.load(path).components_]
+        assert found == said["components"]
+        assert len(found) > 1

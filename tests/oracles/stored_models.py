@@ -1,4 +1,4 @@
-"""Writes the stored model files of the current format, and what the models say before they are saved.
+"""Writes the stored model files of the current formats, and what the models say before they are saved.
 
 A stored file is written once, when its format is new, and then never again: it proves that later versions
 still read it. Run `python tests/oracles/stored_models.py` only before a format is released.
@@ -12,7 +12,8 @@ import numpy as np
 
 from tacit import ChowLiuTree, LatentTree
 from tacit.errors import TacitWarning
-from tacit.files.models import FORMAT
+from tacit.files.models import FORMAT, MIXTURE_FORMAT
+from tacit.params.mixture import Mixture
 
 STORED = Path(__file__).parents[1] / "files" / "stored"
 
@@ -24,6 +25,7 @@ MODELS = {
     "operators": LatentTree(2, learn="spectral", structure="star"),
     "chow-liu": ChowLiuTree(),
 }
+MIXTURES = {"mixture": (LatentTree(2, "star"), LatentTree(3))}
 
 
 def rows(n_rows=240, seed=0):
@@ -50,6 +52,7 @@ def answers(model):
     """Numbers that depend on everything that is stored."""
     asked = {name: column[:12] for name, column in rows(seed=1).items()}
     return {
+        "components": [[each.weight, each.topology.to_newick()] for each in model.components_],
         "columns": model.schema_.to_json(),
         "newick": model.topology_.to_newick(),
         "log_prob": model.score_samples(asked).tolist(),
@@ -58,12 +61,36 @@ def answers(model):
     }
 
 
+def fitted(model):
+    """The model, learnt from the rows."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TacitWarning)  # weights are cut into bins
+        return model.fit(rows())
+
+
+def mixed(models, weights=(0.375, 0.625)):
+    """The first model with the trees of all."""
+    model, *others = [fitted(each) for each in models]
+    parts = (model.tables_, *(each.tables_ for each in others))
+    mixture = Mixture(np.array(weights), parts)
+    heaviest = (model, *others)[mixture.heaviest]
+    model.topology_, model.tree_, model.parameters_ = heaviest.topology_, heaviest.tree_, mixture
+    return model
+
+
+def store(model, name):
+    """Write the model and what it says, unless a file of that name was stored before."""
+    path = STORED / f"{name}.tacit"
+    if path.exists():
+        print(path.name, "is there already: kept")
+        return
+    model.save(path)
+    path.with_suffix(".json").write_text(json.dumps(answers(model), indent=1) + "\n")
+    print(path.name, path.stat().st_size, "bytes")
+
+
 if __name__ == "__main__":
     for name, model in MODELS.items():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TacitWarning)  # weights are cut into bins
-            model.fit(rows())
-        path = STORED / f"format-{FORMAT}-{name}.tacit"
-        model.save(path)
-        path.with_suffix(".json").write_text(json.dumps(answers(model), indent=1) + "\n")
-        print(path.name, path.stat().st_size, "bytes")
+        store(fitted(model), f"format-{FORMAT}-{name}")
+    for name, models in MIXTURES.items():
+        store(mixed(models), f"format-{MIXTURE_FORMAT}-{name}")

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.learning import positional_names
+from tacit.estimators.components import topology_of
+from tacit.params.mixture import Mixture
 
 if TYPE_CHECKING:
     from tacit.data.table import Table
@@ -27,9 +29,16 @@ def keep(
     tree: RootedTree,
     learnt: Learnt,
 ) -> None:
-    """Give a model its fitted attributes."""
+    """Give a model its fitted attributes.
+
+    Of a mixture, `topology` and `tree` are those of any component; those of the heaviest are kept.
+    """
     from tacit.data.decoding import kind_of_table
 
+    if isinstance(learnt.parameters, Mixture):
+        heaviest = learnt.parameters.parts[learnt.parameters.heaviest].tree
+        if heaviest is not tree:
+            topology, tree = topology_of(heaviest), heaviest
     kind = kind_of_table(X)
     model.schema_ = table.schema
     model.topology_, model.tree_ = topology, tree

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import FileFormatError
-from tacit.files.models import read_model, write_model
+from tacit.files.models import FORMAT, MIXTURE_FORMAT, read_model, write_model
 from tacit.files.networks import (
+    mixture_from,
     parameters_arrays,
     parameters_from,
     topology_from_json,
@@ -19,6 +21,7 @@ from tacit.files.networks import (
     tree_from_json,
     tree_to_json,
 )
+from tacit.params.mixture import Mixture
 
 if TYPE_CHECKING:
     from tacit.estimators.latent_tree import LatentTree
@@ -41,11 +44,20 @@ def save(model: TreeQueries, path: str | os.PathLike[str]) -> None:
         "arguments": _arguments(model),
         "schema": model.schema_.to_json(),
         "topology": topology_to_json(model.topology_),
-        "tree": tree_to_json(model.tree_),
+        **_trees(model),
         "has_feature_names": hasattr(model, "feature_names_in_"),
         "diagnostics": model.diagnostics_,
     }
-    write_model(path, header, parameters_arrays(model.network_, model.tables_))
+    mixed = isinstance(model.parameters_, Mixture)
+    number = MIXTURE_FORMAT if mixed else FORMAT
+    write_model(path, header, parameters_arrays(model.parameters_), format_number=number)
+
+
+def _trees(model: TreeQueries) -> dict[str, Any]:
+    """The rooted tree that the arrays follow, or those of all components."""
+    if isinstance(model.parameters_, Mixture):
+        return {"trees": [tree_to_json(part.tree) for part in model.parameters_.parts]}
+    return {"tree": tree_to_json(model.tree_)}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -82,22 +94,49 @@ def load(path: str | os.PathLike[str]) -> Any:
             f"{str(path)!r} holds a {header.get('estimator')!r}, which this version does not know; "
             f"it knows {sorted(kinds)}"
         )
-    missing = {"arguments", "schema", "topology", "tree", "diagnostics"}.difference(header)
-    if missing:
-        raise FileFormatError(f"the header of {str(path)!r} lacks {sorted(missing)}")
+    _check_header(path, header)
     known = set(inspect.signature(kind.__init__).parameters)
     arguments = {key: value for key, value in header["arguments"].items() if key in known}
     model = kind(**arguments)
     model.schema_ = Schema.from_json(header["schema"])
     model.topology_ = topology_from_json(header["topology"])
-    model.tree_ = tree_from_json(header["tree"])
-    network, tables = parameters_from(model.tree_, arrays, model.schema_.cards)
-    model.parameters_ = network if tables is None else tables
+    _put_parameters(model, header, arrays)
     model.n_features_in_ = len(model.schema_)
     if header.get("has_feature_names"):
         model.feature_names_in_ = np.array(model.schema_.names, dtype=object)
     model.diagnostics_ = dict(header["diagnostics"])
     return model
+
+
+def _check_header(path: str | os.PathLike[str], header: Mapping[str, Any]) -> None:
+    """Raise where the header lacks something, or has something else in its place."""
+    tree = ("trees", list) if header["format"] == MIXTURE_FORMAT else ("tree", dict)
+    expected = {"arguments": dict, "schema": list, "topology": dict, "diagnostics": dict}
+    expected |= dict([tree])
+    missing = sorted(expected.keys() - header.keys())
+    if missing:
+        raise FileFormatError(f"the header of {str(path)!r} lacks {missing}")
+    for key, kind in expected.items():
+        if not isinstance(header[key], kind):
+            raise FileFormatError(
+                f"the header of {str(path)!r} is damaged: {key!r} is a {type(header[key]).__name__}"
+            )
+
+
+def _put_parameters(
+    model: TreeQueries, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> None:
+    """Give a model the tree and the parameters that a file holds."""
+    cards = model.schema_.cards
+    if header["format"] == MIXTURE_FORMAT:
+        trees = [tree_from_json(plain) for plain in header["trees"]]
+        mixture = mixture_from(trees, arrays, cards)
+        model.tree_, model.parameters_ = trees[mixture.heaviest], mixture
+    else:
+        model.tree_ = tree_from_json(header["tree"])
+        model.parameters_ = parameters_from(model.tree_, arrays, cards)
+    if model.tree_.names[: model.tree_.n_leaves] != model.schema_.names:
+        raise FileFormatError("the leaves of the tree are not the columns in their order")
 
 
 def from_bif(path: str | os.PathLike[str], hidden: Iterable[str] | None = None) -> LatentTree:

@@ -14,6 +14,8 @@ from tacit.estimators.arguments import check_choice, check_rows, generator_from
 
 if TYPE_CHECKING:
     from tacit.data.table import Schema
+    from tacit.estimators.components import Component
+    from tacit.params.mixture import Mixture
     from tacit.params.tree import Network, Tables
     from tacit.query.evidence import Evidence
     from tacit.query.repairs import Repairs
@@ -34,7 +36,7 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):
     schema_: Schema
     topology_: Topology
     tree_: RootedTree
-    parameters_: Network | Tables
+    parameters_: Network | Tables | Mixture
     diagnostics_: dict[str, Any]
     negative: str = "floor"
     unknown: str = "error"
@@ -46,7 +48,7 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):
 
     @property
     def tables_(self) -> Tables | None:
-        """Probability tables, where the way of learning gives them."""
+        """Probability tables, where the way of learning gives them; of a mixture see `components_`."""
         from tacit.params.tree import Tables
 
         self._check_fitted()
@@ -54,12 +56,29 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):
 
     @property
     def network_(self) -> Network:
-        """What the queries run on: the tables as a network, or operators."""
-        tables = self.tables_
-        if tables is not None:
-            return tables.network
-        network: Any = self.parameters_
-        return network  # type: ignore[no-any-return]
+        """The tables of a single tree as a network, or its operators."""
+        from tacit.params.tree import Network, Tables
+
+        self._check_fitted()
+        if isinstance(self.parameters_, Tables):
+            return self.parameters_.network
+        if isinstance(self.parameters_, Network):
+            return self.parameters_
+        raise NotAvailableError(
+            f"this model is a mixture of {self.parameters_.n_components} trees, not a single network; "
+            f"components_ has the tables of each"
+        )
+
+    @property
+    def components_(self) -> tuple[Component, ...]:
+        """The trees that the model is made of, each with `weight`, `topology` and `tables`.
+
+        A single tree has weight 1. Of a mixture, `topology_` and `tree_` are those of the heaviest.
+        """
+        from tacit.estimators.components import components_of
+
+        self._check_fitted()
+        return components_of(self.parameters_, self.topology_, self.tree_)
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn wants to know: cells may be missing, and may be text."""
@@ -83,8 +102,16 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):
 
     @property
     def n_states_(self) -> dict[str, int]:
-        """The number of states of each hidden node; of operators, the rank towards its parent."""
+        """The number of states of each hidden node; of operators, the rank towards its parent.
+
+        Of a mixture, ``"component"`` has as many as there are trees, and the nodes of tree 0 go by names like
+        ``"0/h1"``.
+        """
+        from tacit.params.mixture import Mixture
+
         self._check_fitted()
+        if isinstance(self.parameters_, Mixture):
+            return self.parameters_.n_states
         tree = self.tree_
         if self.tables_ is not None:
             return {tree.names[node]: self.tables_.layout.n_states[node] for node in tree.hidden}
@@ -103,7 +130,7 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):
         evidence = self._evidence(X, soft)
         with self._threads():
             found = log_prob(
-                self.network_,
+                self.parameters_,
                 evidence,
                 negative=self.negative,  # type: ignore[arg-type]
             )
@@ -160,10 +187,10 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):
             evidence = evidence.without(leaves)
         with self._threads():
             if joint:
-                together = joint_conditional(self.network_, evidence, leaves)
+                together = joint_conditional(self.parameters_, evidence, leaves)
                 self._record(together.repairs)
                 return together.table
-            found = conditionals(self.network_, evidence, leaves)
+            found = conditionals(self.parameters_, evidence, leaves)
         self._record(found.repairs)
         if target is None:
             return np.hstack(found.tables)
@@ -172,7 +199,7 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):
         return dict(zip(names, found.tables, strict=True))
 
     def marginals(self, X: Any, *, soft: Mapping[str, Any] | None = None) -> dict[str, Array]:
-        """P(cell | whole row) of every column, in one upward and one downward pass.
+        """P(cell | whole row) of every column, in one upward and one downward pass over each tree.
 
         An observed cell has its category with certainty.
         """
@@ -180,7 +207,7 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):
 
         evidence = self._evidence(X, soft)
         with self._threads():
-            found = marginals(self.network_, evidence)
+            found = marginals(self.parameters_, evidence)
         self._record(found.repairs)
         return dict(zip(self.schema_.names, found.tables, strict=True))
 
@@ -210,7 +237,7 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):
         names = target_names(self.schema_, target)
         leaves = [self.schema_.index(name) for name in names]
         with self._threads():
-            found = joint_conditional(self.network_, evidence.without(leaves), leaves)
+            found = joint_conditional(self.parameters_, evidence.without(leaves), leaves)
         self._record(found.repairs)
         values = found.table[0].ravel().tolist()
         if isinstance(target, str):
@@ -225,31 +252,38 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):
 
         evidence = self._evidence(X, None)
         with self._threads():
-            found = impute(self.network_, evidence)
+            found = impute(self.parameters_, evidence)
         self._record(found.repairs)
         codes: NDArray[Any] = found.codes
         return complete(X, codes, self.schema_)
 
     def most_likely(self, X: Any) -> Any:
-        """The rows with missing cells filled by the most likely joint completion, hidden states included."""
+        """The rows with missing cells filled by the most likely joint completion.
+
+        Hidden states are completed along, and so is the component of a mixture.
+        """
         from tacit.data.decoding import complete
         from tacit.query.states import most_likely
 
         evidence = self._evidence(X, None)
         with self._threads():
-            found = most_likely(self.network_, evidence)
+            found = most_likely(self.parameters_, evidence)
         codes: NDArray[Any] = found.codes
         return complete(X, codes, self.schema_)
 
     def posterior(self, X: Any, *, soft: Mapping[str, Any] | None = None) -> dict[str, Array]:
-        """P(hidden state | what was observed of the row), by name of the hidden node."""
-        from tacit.query.states import posterior
+        """P(hidden state | what was observed of the row), by name of the hidden node.
+
+        Of a mixture, ``"component"`` says which tree each row is from; the nodes of every tree, called like
+        ``"0/h1"``, have the posterior that they have if the row is from that tree.
+        """
+        from tacit.query.states import posterior_by_name
 
         evidence = self._evidence(X, soft)
         with self._threads():
-            found = posterior(self.network_, evidence)
-        names = self.tree_.names
-        return {names[n]: table for n, table in zip(found.nodes, found.tables, strict=True)}
+            found, repairs = posterior_by_name(self.parameters_, evidence)
+        self._record(repairs)
+        return found
 
     def transform(self, X: Any) -> Array:
         """Posteriors of all hidden nodes side by side, see `get_feature_names_out`."""
@@ -287,7 +321,7 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):
         evidence = self._given(given)
         rng = generator_from(random_state)
         with self._threads():
-            found = sample(self.network_, n, rng, evidence)
+            found = sample(self.parameters_, n, rng, evidence)
         self._record(found.repairs)
         codes: NDArray[Any] = found.codes
         return decode(codes, self.schema_, like=self._kind if like is None else like)
@@ -298,17 +332,25 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):
 
         save(self, path)
 
-    def to_bif(self, path: Any) -> None:
-        """Write the probability tables as a Bayesian network in BIF, hidden nodes flagged."""
+    def to_bif(self, path: Any, *, component: int | None = None) -> None:
+        """Write the probability tables as a Bayesian network in BIF, hidden nodes flagged.
+
+        Parameters
+        ----------
+        path : str or path
+        component : int, optional
+            Which tree of a mixture is written: as a whole it is no network that BIF could hold.
+        """
+        from tacit.estimators.components import chosen_component
         from tacit.files.bif import write_bif
 
-        self._check_fitted()
-        if self.tables_ is None:
+        tables = chosen_component(self.components_, component).tables
+        if tables is None:
             raise NotAvailableError(
                 "BIF holds probability tables, and this model was learnt as operators; fit with "
                 'learn="auto", "em", "online-em" or "mossel-roch"'
             )
-        write_bif(path, self.tables_, [column.categories for column in self.schema_.columns])
+        write_bif(path, tables, [column.categories for column in self.schema_.columns])
 
     # -- within -----------------------------------------------------------------------------------
 

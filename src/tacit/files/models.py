@@ -21,7 +21,9 @@ from tacit.errors import ArgumentError, FileFormatError, MissingDataError
 from tacit.files.atomic import write_bytes
 from tacit.files.plain import from_json, to_json
 
+# The format of a model of one tree, and that of a mixture, which older versions do not read.
 FORMAT = 1
+MIXTURE_FORMAT = 2
 SUFFIX = ".tacit"
 
 _ENTRY = "tacit"
@@ -39,7 +41,11 @@ _DTYPES = {
 
 
 def write_model(
-    path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+    path: str | os.PathLike[str],
+    header: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    *,
+    format_number: int = FORMAT,
 ) -> None:
     """Write a model file, whole or not at all.
 
@@ -54,6 +60,8 @@ def write_model(
         the version of the library are added here.
     arrays : mapping of str to ndarray
         Booleans, float64, or integers of 16, 32 or 64 bits (or 8 without a sign).
+    format_number : int
+        The lowest that says what the file holds, so that older versions read what they can.
 
     Raises
     ------
@@ -80,7 +88,7 @@ def write_model(
     for name, array in arrays.items():
         if array.dtype not in _DTYPES.values():
             raise ArgumentError(f"array {name!r} is of type {array.dtype}, which files do not hold")
-    text = to_json({"format": FORMAT, "version": __version__, **_without_own(header)})
+    text = to_json({"format": format_number, "version": __version__, **_without_own(header)})
     # order="C" keeps arrays without axes as they are, which ascontiguousarray would not
     content = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     write_bytes(path, save(content, metadata={_ENTRY: text}))
@@ -151,11 +159,11 @@ def _header(path: str | os.PathLike[str], metadata: Mapping[str, str]) -> dict[s
         raise FileFormatError(f"the header of {str(path)!r} is damaged: {error}") from error
     if not isinstance(header, dict) or not isinstance(header.get("format"), int):
         raise FileFormatError(f"the header of {str(path)!r} is damaged: it has no format number")
-    if header["format"] != FORMAT or isinstance(header["format"], bool):
+    if not FORMAT <= header["format"] <= MIXTURE_FORMAT or isinstance(header["format"], bool):
         raise FileFormatError(
             f"{str(path)!r} is of format {header['format']}, written by Tacit "
             f"{header.get('version', '(unknown version)')}; this is Tacit {__version__}, which reads "
-            f"format {FORMAT}. A newer Tacit may read it"
+            f"formats {FORMAT} to {MIXTURE_FORMAT}. A newer Tacit may read it"
         )
     if not isinstance(header.get("estimator"), str):
         raise FileFormatError(f"the header of {str(path)!r} is damaged: it names no estimator")

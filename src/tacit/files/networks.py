@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import FileFormatError, TacitError
+from tacit.errors import ArgumentError, FileFormatError, TacitError
+from tacit.params.mixture import Mixture
 from tacit.params.tree import Chain, Dense, Hadamard, Network, Tables, layout
 from tacit.structure.rooted import RootedTree
 from tacit.structure.topology import Topology
@@ -211,19 +212,55 @@ def tables_from(tree: RootedTree, arrays: Arrays, cards: Sequence[int] | None = 
     return Tables(found, values)
 
 
-def parameters_arrays(network: Network, tables: Tables | None) -> dict[str, NDArray[Any]]:
+def mixture_arrays(mixture: Mixture) -> dict[str, NDArray[Any]]:
+    """The weights, and the arrays of each component with its number behind: ``tables.0``, ``n_states.0``."""
+    arrays: dict[str, NDArray[Any]] = {"weights": mixture.weights}
+    for number, part in enumerate(mixture.parts):
+        arrays |= {f"{name}.{number}": array for name, array in tables_arrays(part).items()}
+    return arrays
+
+
+def mixture_from(
+    trees: Sequence[RootedTree], arrays: Arrays, cards: Sequence[int] | None = None
+) -> Mixture:
+    """The mixture that `mixture_arrays` wrote, of these trees.
+
+    Raises
+    ------
+    FileFormatError
+        Arrays are missing, do not fit the trees or each other, or are no probabilities.
+    """
+    weights = _float_array(arrays, "weights", 1, shape=(len(trees),))
+    parts = []
+    for number, tree in enumerate(trees):
+        names = {f"{name}.{number}": name for name in ("tables", "n_states")}
+        own = {name: arrays[full] for full, name in names.items() if full in arrays}
+        try:
+            parts.append(tables_from(tree, own, cards))
+        except FileFormatError as error:
+            raise FileFormatError(f"component {number}: {error}") from error
+    try:
+        return Mixture(weights, tuple(parts))
+    except ArgumentError as error:
+        raise FileFormatError(f"not a mixture: {error}") from error
+
+
+def parameters_arrays(parameters: Network | Tables | Mixture) -> dict[str, NDArray[Any]]:
     """What was learnt: the tables where there are any, since the network follows from them."""
-    return network_arrays(network) if tables is None else tables_arrays(tables)
+    if isinstance(parameters, Mixture):
+        return mixture_arrays(parameters)
+    if isinstance(parameters, Tables):
+        return tables_arrays(parameters)
+    return network_arrays(parameters)
 
 
 def parameters_from(
     tree: RootedTree, arrays: Arrays, cards: Sequence[int] | None = None
-) -> tuple[Network, Tables | None]:
-    """What `parameters_arrays` wrote; see `network_from` for what is checked."""
+) -> Network | Tables:
+    """What `parameters_arrays` wrote of a single tree; see `network_from` for what is checked."""
     if "tables" in arrays:
-        tables = tables_from(tree, arrays, cards)
-        return tables.network, tables
-    return network_from(tree, arrays, cards), None
+        return tables_from(tree, arrays, cards)
+    return network_from(tree, arrays, cards)
 
 
 # ------------------------------------------------------------------------------------ checks

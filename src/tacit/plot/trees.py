@@ -49,7 +49,8 @@ def tree(
 
     Parameters
     ----------
-    model : fitted tree model, or Topology
+    model : fitted tree model, one of its ``components_``, or Topology
+        Of a mixture, the heaviest tree is drawn.
     ax : matplotlib.axes.Axes, optional
         Where to draw; its axis lines are taken away.
     hidden_labels : bool, optional
@@ -126,6 +127,9 @@ def _subject(model: Any) -> _Subject:
             f"{type(model).__name__} has no tree to draw; pass a fitted tree model or a Topology"
         )
     topology = topology.contracted()
+    components = getattr(model, "components_", ())
+    if len(components) > 1:
+        return _subject(max(components, key=lambda each: each.weight))
     tables = getattr(model, "tables_", None) or getattr(model, "tables", None)
     n_states = getattr(model, "n_states_", None) or topology.n_states
     if tables is not None and not n_states:
