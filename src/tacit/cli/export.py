@@ -7,9 +7,17 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli.options import Model
+from tacit.cli.options import ComponentNumber, Model
 
 _NEWICK = (".nwk", ".newick", ".tree", ".tre")
+
+
+def check_newick_path(path: Path) -> None:
+    """Raise an `ArgumentError` unless the path is that of a Newick file."""
+    from tacit.errors import ArgumentError
+
+    if path.suffix.lower() not in _NEWICK:
+        raise ArgumentError(f"trees are written as Newick text; end {str(path)!r} with .nwk")
 
 
 def export(
@@ -20,10 +28,15 @@ def export(
             "--output", "-o", metavar="FILE", help="A .bif file (tables) or a .nwk file (the tree)."
         ),
     ],
+    component: ComponentNumber = None,
 ) -> None:
-    """Write a model as a Bayesian network (BIF), or its tree as Newick text."""
+    """Write a model as a Bayesian network (BIF), or its tree as Newick text.
+
+    Of a mixture, BIF holds the one tree that is asked for, and Newick one tree per line.
+    """
     from tacit import load
     from tacit.errors import ArgumentError
+    from tacit.estimators.components import chosen_component
     from tacit.files.atomic import write_text
 
     suffix = output.suffix.lower()
@@ -33,6 +46,8 @@ def export(
         )
     fitted = load(model)
     if suffix == ".bif":
-        fitted.to_bif(output)
-    else:
-        write_text(output, fitted.topology_.to_newick() + "\n")
+        fitted.to_bif(output, component=component)
+        return
+    every = fitted.components_
+    written = every if component is None else [chosen_component(every, component)]
+    write_text(output, "".join(f"{each.topology.to_newick()}\n" for each in written))

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tacit.cli.options import Json, Model
+from tacit.cli.options import ComponentNumber, Json, Model
+
+if TYPE_CHECKING:
+    from tacit.estimators.components import Component
 
 _SHOWN = 6  # categories of a column
 
 
-def info(model: Model, json: Json = False) -> None:
-    """Describe a model: its tree, columns, hidden variables and how it was learnt."""
+def info(model: Model, component: ComponentNumber = None, json: Json = False) -> None:
+    """Describe a model: its tree, columns, hidden variables and how it was learnt.
+
+    Of a mixture the heaviest tree is shown, or the one asked for.
+    """
     from tacit import load
     from tacit.cli.output import console, print_json
+    from tacit.estimators.components import chosen_component, heaviest
     from tacit.files.models import read_model
 
     header, _ = read_model(model)
     fitted = load(model)
-    states = {name: fitted.n_states_[name] for name in fitted.topology_.hidden}
+    every = fitted.components_
+    shown = heaviest(every) if component is None else chosen_component(every, component)
     if json:
         print_json(
             {
@@ -27,24 +36,51 @@ def info(model: Model, json: Json = False) -> None:
                 "format": header["format"],
                 "arguments": header.get("arguments", {}),
                 "columns": header["schema"],
-                "n_states": states,
-                "newick": fitted.topology_.to_newick(),
-                "has_tables": fitted.tables_ is not None,
+                "n_states": shown.n_states,
+                "newick": shown.topology.to_newick(),
+                "has_tables": shown.tables is not None,
+                "components": [
+                    {
+                        "weight": each.weight,
+                        "n_states": each.n_states,
+                        "newick": each.topology.to_newick(),
+                    }
+                    for each in every
+                ],
                 "diagnostics": fitted.diagnostics_,
             }
         )
         return
     out = console()
-    topology = replace(fitted.topology_, n_states=states)
-    kind = "probability tables" if fitted.tables_ is not None else "operators"
+    kind = "probability tables" if shown.tables is not None else "operators"
+    n_hidden = sum(len(each.n_states) for each in every)
     out.print(
-        f"{header['estimator']}: {len(fitted.schema_)} columns, {len(states)} hidden, {kind} "
+        f"{header['estimator']}: {len(fitted.schema_)} columns, {n_hidden} hidden"
+        f"{f' in {len(every)} trees' if len(every) > 1 else ''}, {kind} "
         f"(written by Tacit {header['version']})\n",
         markup=False,
     )
-    out.print(topology.to_text(), markup=False)
+    if len(every) > 1:
+        _print_components(out, every, every.index(shown))
+    out.print(replace(shown.topology, n_states=shown.n_states).to_text(), markup=False)
     _print_columns(out, fitted)
     _print_diagnostics(out, fitted.diagnostics_)
+
+
+def _print_components(out: Any, components: Sequence[Component], shown: int) -> None:
+    """The trees of a mixture with their weights; an arrow at the one that is shown."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("component", "weight", "hidden", "states", ""):
+        table.add_column(heading, justify="left" if not heading else "right")
+    for number, each in enumerate(components):
+        states = sorted(set(each.n_states.values()))
+        span = f"{states[0]} to {states[-1]}" if len(states) > 1 else "".join(map(str, states))
+        arrow = "<- shown below" if number == shown else ""
+        table.add_row(str(number), f"{each.weight:.4f}", str(len(each.n_states)), span, arrow)
+    out.print(table)
+    out.print()
 
 
 def _print_columns(out: Any, fitted: Any) -> None:

@@ -31,6 +31,10 @@ Given = Annotated[
         help="What is known; COLUMN=A|B for one of several values. May be repeated.",
     ),
 ]
+ComponentNumber = Annotated[
+    int | None,
+    typer.Option("--component", metavar="N", min=0, help="Which tree of a mixture, from 0."),
+]
 Unknown = Annotated[
     bool,
     typer.Option("--unknown-as-missing", help="Take values that the model never saw as missing."),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.options import Model
+from tacit.cli.options import ComponentNumber, Model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,14 +28,46 @@ def plot(
         typer.Option("--output", "-o", metavar="FILE", help="The picture: .svg, .png or .pdf."),
     ],
     kind: Annotated[Kind, typer.Option(help="What is drawn.")] = Kind.tree,
+    component: ComponentNumber = None,
 ) -> None:
-    """Draw the tree of a model, or the singular values behind it."""
+    """Draw the tree of a model, or the singular values behind it.
+
+    Of a mixture the heaviest tree is drawn, or the one asked for.
+    """
     from tacit import load
     from tacit import plot as pictures
+    from tacit.estimators.components import chosen_component
 
     fitted = load(model)
-    drawn = pictures.tree if kind is Kind.tree else pictures.singular_values
-    save_picture(drawn(fitted), output)
+    if kind is Kind.singular_values:
+        axes = pictures.singular_values(fitted)
+    elif component is None:
+        axes = pictures.tree(fitted)
+    else:
+        axes = pictures.tree(chosen_component(fitted.components_, component))
+    save_picture(axes, output)
+
+
+def picture_kind(path: Path) -> str:
+    """What kind of picture a path ends like, such as svg.
+
+    Raises
+    ------
+    ArgumentError
+        It does not end like a picture.
+    DependencyError
+        matplotlib is not installed.
+    """
+    from tacit.errors import ArgumentError
+    from tacit.plot.style import pyplot
+
+    pyplot()
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in FigureCanvasBase.get_supported_filetypes():
+        raise ArgumentError(f"{str(path)!r} does not end like a picture; try .svg, .png or .pdf")
+    return kind
 
 
 def save_picture(axes: Axes, path: Path) -> None:
@@ -43,18 +75,12 @@ def save_picture(axes: Axes, path: Path) -> None:
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
-    from tacit.errors import ArgumentError
     from tacit.files.atomic import atomic_path
 
     figure = axes.get_figure(root=True)
     assert figure is not None
-    known = figure.canvas.get_supported_filetypes()
-    kind = path.suffix.lower().removeprefix(".")
     try:
-        if kind not in known:
-            raise ArgumentError(
-                f"{str(path)!r} does not end like a picture; try .svg, .png or .pdf"
-            )
+        kind = picture_kind(path)
         # Text stays text in an SVG file, and the same model gives the same bytes.
         style: Any = {"svg.fonttype": "none", "svg.hashsalt": "tacit"}
         metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)

@@ -28,11 +28,14 @@ class Component:
     topology : Topology
     tables : Tables or None
         None where the tree holds operators.
+    n_states : dict of str to int
+        States of the hidden nodes of the topology; of operators, the rank towards the parent.
     """
 
     weight: float
     topology: Topology
     tables: Tables | None
+    n_states: dict[str, int]
 
 
 def components_of(
@@ -48,11 +51,27 @@ def components_of(
     """
     if not isinstance(parameters, Mixture):
         tables = parameters if isinstance(parameters, Tables) else None
-        return (Component(1.0, topology, tables),)
+        return (Component(1.0, topology, tables, _states(parameters)),)
     return tuple(
-        Component(weight, topology if part.tree is tree else topology_of(part.tree), part)
+        Component(
+            weight=weight,
+            topology=topology if part.tree is tree else topology_of(part.tree),
+            tables=part,
+            n_states=_states(part),
+        )
         for weight, part in zip(parameters.weights.tolist(), parameters.parts, strict=True)
     )
+
+
+def _states(parameters: Network | Tables) -> dict[str, int]:
+    tree = parameters.tree
+    counts = parameters.layout.n_states if isinstance(parameters, Tables) else parameters.ranks
+    return {tree.names[node]: counts[node] for node in tree.hidden if tree.copy_of[node] < 0}
+
+
+def heaviest(components: Sequence[Component]) -> Component:
+    """The component with the largest weight, the first of several."""
+    return max(components, key=lambda each: each.weight)
 
 
 def chosen_component(components: Sequence[Component], number: int | None) -> Component:

@@ -1,0 +1,148 @@
+"""The sub-commands on a model that is a mixture of trees."""
+
+import json
+
+import numpy as np
+import pyarrow.csv
+import pytest
+from typer.testing import CliRunner
+
+import tacit
+from tacit.cli import app
+from tacit.params.mixture import Mixture
+
+NEWICKS = ["((a,b)h1,(c,d)h2);", "(a,b,c,d)h;", "((a,c)h1,(b,d)h2);"]
+WEIGHTS = [0.25, 0.125, 0.625]
+
+
+def table(n_rows=120, seed=0):
+    rng = np.random.default_rng(seed)
+    coin = rng.integers(0, 2, n_rows)
+    return {
+        name: np.array(["no", "yes"])[np.where(rng.random(n_rows) < 0.2, 1 - coin, coin)]
+        for name in "abcd"
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a mixture of three trees and a table with gaps."""
+    here = tmp_path_factory.mktemp("mixtures")
+    parts = [tacit.LatentTree(2 + place, text).fit(table()) for place, text in enumerate(NEWICKS)]
+    model = parts[2]
+    model.parameters_ = Mixture(np.array(WEIGHTS), tuple(each.tables_ for each in parts))
+    model.save(here / "m.tacit")
+    gaps = {
+        name: [None if row % 5 == place else str(value) for row, value in enumerate(column)]
+        for place, (name, column) in enumerate(table(40, 1).items())
+    }
+    pyarrow.csv.write_csv(pyarrow.table(gaps), here / "test.csv")
+    return here
+
+
+@pytest.fixture
+def model(folder):
+    return tacit.load(folder / "m.tacit")
+
+
+@pytest.fixture
+def run(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+    def call(*arguments, code=0):
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        assert result.exit_code == code, result.output
+        return result.output if code else result.stdout
+
+    return call
+
+
+def test_rows_are_scored_predicted_filled_and_drawn(run, model):
+    scored = json.loads(run("score", "m.tacit", "test.csv", "--json"))
+    assert scored["score"] == pytest.approx(model.score("test.csv"))
+    assert run("predict", "m.tacit", "test.csv", "--target", "a").startswith("a")
+    filled = run("impute", "m.tacit", "test.csv").splitlines()
+    assert len(filled) == 41
+    assert ",," not in "".join(filled)
+    drawn = run("sample", "m.tacit", "-n", 5, "--given", "a=yes", "--seed", 0).splitlines()
+    assert [line.split(",")[0] for line in drawn] == ["a"] + ["yes"] * 5
+
+
+def test_a_question_is_answered(run, model):
+    said = json.loads(run("query", "m.tacit", "-g", "a=yes", "-t", "b", "--json"))
+    found = {each["b"]: each["probability"] for each in said["probabilities"]}
+    assert found == pytest.approx(model.query("b", given={"a": "yes"}))
+
+
+def test_info_shows_the_components_and_the_heaviest_tree(run, model):
+    said = run("info", "m.tacit")
+    assert said.startswith("LatentTree: 4 columns, 5 hidden in 3 trees, probability tables")
+    assert "0.2500" in said
+    assert "0.1250" in said
+    assert "0.6250" in said
+    assert "(4 states)" in said
+    assert "(3 states)" not in said
+    said = run("info", "m.tacit", "--component", 1)
+    assert "○ h (3 states)" in said
+    assert "(4 states)" not in said
+
+
+def test_info_in_json_has_all_trees(run, model):
+    said = json.loads(run("info", "m.tacit", "--json"))
+    assert said["format"] == 2
+    assert [each["weight"] for each in said["components"]] == WEIGHTS
+    assert [each["newick"] for each in said["components"]] == [
+        each.topology.to_newick() for each in model.components_
+    ]
+    assert said["components"][1]["n_states"] == {"h": 3}
+    assert said["newick"] == said["components"][2]["newick"]
+    assert said["n_states"] == said["components"][2]["n_states"]
+    assert said["has_tables"] is True
+
+
+def test_a_component_that_is_not_there_is_an_error(run, tmp_path):
+    for command in (
+        ("info", "m.tacit"),
+        ("plot", "m.tacit", "-o", tmp_path / "t.svg"),
+        ("export", "m.tacit", "-o", tmp_path / "t.bif"),
+        ("export", "m.tacit", "-o", tmp_path / "t.nwk"),
+    ):
+        said = run(*command, "--component", 3, code=1)
+        assert "error: component=3; the model has components 0 to 2" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bif_holds_one_component(run, model, tmp_path):
+    path = tmp_path / "m.bif"
+    said = run("export", "m.tacit", "-o", path, code=1)
+    assert "mixture of 3 trees" in said
+    assert "components, 0 to 2" in said
+    run("export", "m.tacit", "-o", path, "--component", 1)
+    back = tacit.LatentTree.from_bif(path)
+    assert back.n_states_ == {"h": 3}
+
+
+def test_newick_holds_every_tree_on_a_line_or_one(run, model, tmp_path):
+    path = tmp_path / "m.nwk"
+    run("export", "m.tacit", "-o", path)
+    expected = [each.topology.to_newick() for each in model.components_]
+    assert path.read_text().splitlines() == expected
+    run("export", "m.tacit", "-o", path, "--component", 0)
+    assert path.read_text().splitlines() == expected[:1]
+    assert tacit.Topology.from_newick(path) == model.components_[0].topology
+
+
+def test_the_heaviest_tree_is_drawn_or_the_one_asked_for(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    pictures = {}
+    for number in (None, 0, 1, 2):
+        path = tmp_path / f"{number}.svg"
+        chosen = () if number is None else ("--component", number)
+        run("plot", "m.tacit", "-o", path, *chosen)
+        pictures[number] = path.read_text()
+    assert pictures[None] == pictures[2]
+    assert len(set(pictures.values())) == 3
+    said = run("plot", "m.tacit", "-o", tmp_path / "v.svg", "--kind", "singular-values", code=1)
+    assert "no singular values" in said
