@@ -1,0 +1,116 @@
+"""A tree while it is being made: numbered nodes that can be joined, cut and merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.structure.rooting import fresh
+from tacit.structure.topology import Topology
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Edge = tuple[int, int, float]
+
+
+class Draft:
+    """A tree over numbers: the observed variables first, hidden nodes after them.
+
+    Parameters
+    ----------
+    n_observed : int
+    edges : iterable of (node, node, length)
+    """
+
+    __slots__ = ("n_observed", "near")
+
+    def __init__(self, n_observed: int, edges: Iterable[Edge] = ()) -> None:
+        self.n_observed = n_observed
+        self.near: list[dict[int, float]] = [{} for _ in range(n_observed)]  # neighbours and lengths
+        for one, other, length in edges:
+            while len(self.near) <= max(one, other):
+                self.near.append({})
+            self.join(one, other, length)
+
+    @classmethod
+    def of(cls, topology: Topology, names: Sequence[str]) -> Draft:
+        """The draft of a tree, its observed variables in the order of the names.
+
+        Edges without a length count as 0.5, which matters only where lengths are not estimated anew.
+        """
+        tree = topology.contracted()
+        number = {name: place for place, name in enumerate([*names, *tree.hidden])}
+        return cls(
+            len(names),
+            (
+                (number[one], number[other], 0.5 if length is None else length)
+                for (one, other), length in zip(tree.edges, tree.lengths, strict=True)
+            ),
+        )
+
+    def add(self) -> int:
+        """The number of a new hidden node."""
+        self.near.append({})
+        return len(self.near) - 1
+
+    def join(self, one: int, other: int, length: float) -> None:
+        """Put an edge between two nodes, or give it a new length."""
+        self.near[one][other] = self.near[other][one] = length
+
+    def cut(self, one: int, other: int) -> float:
+        """Take an edge away; its length."""
+        del self.near[other][one]
+        return self.near[one].pop(other)
+
+    def merge(self, kept: int, gone: int) -> None:
+        """Make two neighbours one node."""
+        self.cut(kept, gone)
+        for other in list(self.near[gone]):
+            self.join(kept, other, self.cut(gone, other))
+
+    def edges(self) -> list[Edge]:
+        """Every edge once, with its length."""
+        return [
+            (one, other, length)
+            for one, others in enumerate(self.near)
+            for other, length in others.items()
+            if one < other
+        ]
+
+    def topology(self, names: Sequence[str], scale: float = 1.0) -> Topology:
+        """The finished tree; lengths are multiplied by a number, and none is negative."""
+        taken = set(names)
+        label = dict(enumerate(names))
+        for node in range(self.n_observed, len(self.near)):
+            if self.near[node]:
+                label[node] = fresh(f"h{len(label) - self.n_observed + 1}", taken)
+        edges = self.edges()
+        return Topology(
+            nodes=tuple(label.values()),
+            edges=tuple((label[one], label[other]) for one, other, _ in edges),
+            observed=tuple(names),
+            lengths=tuple(max(scale * length, 0.0) for _, _, length in edges),
+        ).contracted()
+
+    def paths(self) -> Array:
+        """Distances between the observed variables along the tree: (variable, variable)."""
+        order, above = self.walk(0)
+        place = {node: number for number, node in enumerate(order)}
+        reach = np.zeros((len(order), len(order)))
+        for node in order[1:]:
+            here, length = place[node], self.near[node][above[node]]
+            reach[here, :here] = reach[:here, here] = reach[place[above[node]], :here] + length
+        seen = [place[node] for node in range(self.n_observed)]
+        return reach[np.ix_(seen, seen)]
+
+    def walk(self, start: int) -> tuple[list[int], dict[int, int]]:
+        """All nodes, nearest first, and the neighbour of each towards the start."""
+        order, above = [start], {start: -1}
+        for node in order:  # grows while it is read
+            for other in self.near[node]:
+                if other not in above:
+                    above[other] = node
+                    order.append(other)
+        return order, above
