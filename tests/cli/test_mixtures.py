@@ -146,3 +146,14 @@ def test_the_heaviest_tree_is_drawn_or_the_one_asked_for(run, tmp_path):
     assert len(set(pictures.values())) == 3
     said = run("plot", "m.tacit", "-o", tmp_path / "v.svg", "--kind", "singular-values", code=1)
     assert "no singular values" in said
+
+
+def test_fit_says_how_many_trees_there_are(model, capsys):
+    from tacit.cli.fit import _tell
+
+    _tell(model, "m.tacit", json=False)
+    assert "5 hidden variables with 2 to 4 states in 3 trees; saved" in capsys.readouterr().out
+    _tell(model, "m.tacit", json=True)
+    said = json.loads(capsys.readouterr().out)
+    assert said["weights"] == WEIGHTS
+    assert said["n_hidden"] == 5

@@ -108,9 +108,11 @@ def _number(text: str, kind: type[int | float], option: str) -> Any:
 
 def _tell(model: Any, output: Path, *, json: bool) -> None:
     from tacit.cli.output import console, print_json
+    from tacit.estimators.components import heaviest
 
-    hidden = [name for name in model.topology_.hidden if name in model.n_states_]
-    states = sorted({model.n_states_[name] for name in hidden})
+    every = model.components_
+    n_hidden = sum(len(each.n_states) for each in every)
+    states = sorted({count for each in every for count in each.n_states.values()})
     diagnostics = model.diagnostics_
     if json:
         print_json(
@@ -118,8 +120,9 @@ def _tell(model: Any, output: Path, *, json: bool) -> None:
                 "model": str(output),
                 "n_rows": diagnostics["n_rows"],
                 "n_columns": len(model.schema_),
-                "n_hidden": len(hidden),
-                "n_states": {name: model.n_states_[name] for name in hidden},
+                "n_hidden": n_hidden,
+                "n_states": heaviest(every).n_states,
+                "weights": [each.weight for each in every],
                 "learn": model.learn,
                 "candidates": diagnostics.get("candidates"),
                 "newick": model.topology_.to_newick(),
@@ -127,10 +130,12 @@ def _tell(model: Any, output: Path, *, json: bool) -> None:
         )
         return
     span = f"{states[0]} to {states[-1]}" if len(states) > 1 else "".join(map(str, states))
-    plural = "" if len(hidden) == 1 else "s"
+    plural = "" if n_hidden == 1 else "s"
     between = (
-        f"{len(hidden)} hidden variable{plural} with {span} states" if hidden else "none hidden"
+        f"{n_hidden} hidden variable{plural} with {span} states" if n_hidden else "none hidden"
     )
+    if len(every) > 1:
+        between += f" in {len(every)} trees"
     console().print(
         f"{len(model.schema_)} columns, {diagnostics['n_rows']} rows, {between}; saved as {output}",
         markup=False,
