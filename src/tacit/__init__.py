@@ -16,6 +16,7 @@ __all__ = [
     "Topology",
     "datasets",
     "evaluate",
+    "learn_structure",
     "load",
     "plot",
     "toy",
@@ -30,6 +31,7 @@ _HOMES = {
     "Topology": "tacit.structure.topology",
     "datasets": "tacit.datasets",
     "evaluate": "tacit.evaluate",
+    "learn_structure": "tacit.estimators.structures",
     "load": "tacit.estimators.saved",
     "plot": "tacit.plot",
     "toy": "tacit.toy",
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from tacit.estimators.chow_liu import ChowLiuTree
     from tacit.estimators.latent_tree import LatentClass, LatentTree
     from tacit.estimators.saved import load
+    from tacit.estimators.structures import learn_structure
     from tacit.structure.topology import Topology
 else:
     # Hidden from type checkers, which would otherwise believe that any name exists.

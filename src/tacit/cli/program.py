@@ -24,6 +24,7 @@ from tacit.cli import (
     reproduce,
     sample,
     score,
+    structure,
 )
 from tacit.errors import TacitError, TacitWarning
 
@@ -97,6 +98,7 @@ app.callback()(_program)
 _learning = typer.Typer(help="Learn a model from a table and save it.", **_LOOK)
 _learning.command("tree")(fit.tree)
 app.add_typer(_learning, name="fit")
+app.command("structure")(structure.structure)
 app.command("score")(score.score)
 app.command("predict")(predict.predict)
 app.command("query")(query.query)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 from tacit.errors import ArgumentError, MissingDataError
@@ -244,15 +243,7 @@ class LatentTree(TreeQueries):
                     f"(';' ends it), nor a file that is there"
                 ) from error
         name = "hidden-chow-liu" if self.structure == "auto" else self.structure
-        n_states = self.n_states if isinstance(self.n_states, Integral) else None
-        return topology_for(
-            name,
-            moments.pairs().counts,
-            table.schema.cards,
-            names,
-            n_rows=moments.n_rows,
-            n_states=None if n_states is None else int(n_states),
-        )
+        return topology_for(name, moments.pairs().counts, table.schema.cards, names)
 
 
 class LatentClass(LatentTree):

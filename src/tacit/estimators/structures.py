@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 BY_DISTANCE = ("neighbor-joining", "chow-liu-joining", "recursive-grouping", "chow-liu-grouping")
 STRUCTURES = (*BY_DISTANCE, "chow-liu", "hidden-chow-liu", "star")
 METRICS = ("discrete", "gaussian", "nonparanormal")
+# Shorter edges between hidden nodes than this are contracted.
+SHORTEST = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +70,8 @@ def learn_structure(
         columns may stand inside the tree. "chow-liu": no hidden nodes. "hidden-chow-liu": a hidden node above
         every column, joined as the Chow-Liu tree. "star": one hidden node.
     n_states : int, optional
-        States of the hidden nodes, as far as distances are concerned: so many singular values of a pair of
-        columns are looked at. None: as many as the data support.
+        States of the hidden nodes, as far as distances are concerned: the product of one singular value less
+        of each pair counts. None: the size of all of them, which needs no number and measured as well.
     metric : {"discrete", "gaussian", "nonparanormal"}
         What distances are made of: counts of categories; correlations of numbers; correlations of the
         numbers' normal scores, which no monotone change of a column alters.
@@ -95,7 +99,7 @@ def learn_structure(
     Examples
     --------
     >>> import tacit
-    >>> truth = tacit.toy.random_tree_model(n_leaves=6, random_state=0)
+    >>> truth = tacit.toy.random_tree_model(topology=tacit.toy.balanced(2, 3), random_state=0)
     >>> rows = truth.sample(20_000, random_state=1)
     >>> learnt = tacit.learn_structure(rows, "neighbor-joining")
     >>> tacit.evaluate.robinson_foulds(learnt, truth.topology)
@@ -130,7 +134,7 @@ def found_structure(
 
     check_choice("method", method, STRUCTURES)
     check_choice("metric", metric, METRICS)
-    check_count("n_states", n_states, none_is="as many as the data support")
+    check_count("n_states", n_states, none_is="any number")
     if metric != "discrete" and (n_states is not None or sample_weight is not None):
         odd = "n_states" if n_states is not None else "sample_weight"
         raise ArgumentError(f'{odd} belongs to metric="discrete"; leave it out for {metric!r}')
@@ -160,9 +164,9 @@ def topology_for(
     names : sequence of str
         The columns.
     n_rows : float, optional
-        Rows behind the counts; None or infinite where these are exact.
+        Rows behind them; infinite where they are exact. None: what they add up to.
     n_states : int, optional
-        Singular values of each pair that its distance is made of; None for as many as the data support.
+        See `learn_structure`.
 
     Examples
     --------
@@ -188,7 +192,7 @@ def _found_in_categories(
     moments = CountedMoments.of(table.codes, cards, table.weights)
     counts = moments.pairs().counts
     report(0.5, f"{method} of {len(names)} columns")
-    return _found_in_counts(method, counts, cards, names, moments.n_rows, n_states)
+    return _found_in_counts(method, counts, cards, names, None, n_states)
 
 
 def _found_in_counts(
@@ -201,12 +205,27 @@ def _found_in_counts(
 ) -> Found:
     from tacit.structure.spanning import chow_liu_edges
 
+    n_values = None if n_states is None else max(min([n_states, *cards]), 2)
+    if n_rows is None:
+        n_rows = _rows_of_pairs(counts, cards)
+    # With missing cells each pair has its own number of rows, which its counts tell.
+    stated = n_rows if math.isinf(n_rows) or n_rows <= 1 else None
+
     def distances() -> Distances:
         from tacit.factor.metrics import discrete_distances
 
-        return discrete_distances(counts, cards, n_states=n_states, n_rows=n_rows)
+        return discrete_distances(counts, cards, n_values, stated)
 
-    return _found(name, names, lambda: chow_liu_edges(counts, cards), distances, n_rows)
+    edges = partial(chow_liu_edges, counts, cards)
+    return _found(name, names, edges, distances, n_rows, n_values or 2)
+
+
+def _rows_of_pairs(counts: NDArray[np.number], cards: Sequence[int]) -> float:
+    """Rows that have two columns, the mean over all pairs."""
+    starts = np.cumsum([0, *cards[:-1]])
+    rows = np.add.reduceat(np.add.reduceat(counts, starts, axis=0), starts, axis=1)
+    apart = ~np.eye(len(cards), dtype=bool)
+    return float(rows[apart].mean()) if len(cards) > 1 else float(rows.sum())
 
 
 def _found_in_numbers(data: Any, method: str, metric: str, report: Report) -> Found:
@@ -225,6 +244,7 @@ def _found_in_numbers(data: Any, method: str, metric: str, report: Report) -> Fo
         lambda: maximum_spanning_tree(-distances.values),
         lambda: distances,
         len(numbers),
+        2,
     )
 
 
@@ -233,7 +253,8 @@ def _found(
     names: Sequence[str],
     edges: Callable[[], Edges],
     distances: Callable[[], Distances],
-    n_rows: float | None,
+    n_rows: float,
+    n_states: int,
 ) -> Found:
     """The tree of a name; `edges` is asked for a spanning tree, `distances` for distances, if needed."""
     from tacit.structure.spanning import chow_liu_topology, hidden_chow_liu
@@ -247,18 +268,17 @@ def _found(
     if name == "hidden-chow-liu":
         return Found(hidden_chow_liu(edges(), names))
     apart = distances()
-    return Found(_learnt_from_distances(name, apart, names, n_rows), apart)
-
-
-def _learnt_from_distances(
-    name: str, distances: Distances, names: Sequence[str], n_rows: float | None
-) -> Topology:
     if name in {"neighbor-joining", "chow-liu-joining"}:
         from tacit.structure.joining import chow_liu_joining, neighbor_joining
+        from tacit.structure.shortening import contract_short
 
         join = neighbor_joining if name == "neighbor-joining" else chow_liu_joining
-        return join(distances.values, names)
+        tree = join(apart.values, names, supported=apart.supported, clip=True)
+        # An edge between hidden nodes that comes out without length is more likely wrong than right.
+        return Found(contract_short(tree, SHORTEST), apart)
     from tacit.structure.grouping import chow_liu_grouping, recursive_grouping
 
     group = recursive_grouping if name == "recursive-grouping" else chow_liu_grouping
-    return group(distances.values, names, supported=distances.supported, n_rows=n_rows)
+    rows = None if math.isinf(n_rows) else max(n_rows, 2.0)
+    tree = group(apart.values, names, supported=apart.supported, n_rows=rows, n_states=n_states)
+    return Found(tree, apart)

@@ -109,7 +109,7 @@ def contract_insignificant(
                 factor = noise_factor(found, n_rows)
             bar = math.log(n_rows) + 2.0 * math.log(max(len(found.ends), 1))
             limits = np.sqrt(bar * factor * found.variances / n_rows)
-        limits = np.maximum(limits, least)
+        limits = np.maximum(limits, max(least, 1e-300))  # equal variables: no length, no noise
         if not _merge_shortest(draft, found, found.lengths / limits):
             return
 

@@ -1,0 +1,140 @@
+"""`tacit structure`: the tree over the columns of a table."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli.options import Data, Json
+
+if TYPE_CHECKING:
+    from tacit.estimators.structures import Found
+
+
+class Method(StrEnum):
+    """Ways of learning a tree."""
+
+    neighbor_joining = "neighbor-joining"
+    chow_liu_joining = "chow-liu-joining"
+    recursive_grouping = "recursive-grouping"
+    chow_liu_grouping = "chow-liu-grouping"
+    chow_liu = "chow-liu"
+    hidden_chow_liu = "hidden-chow-liu"
+    star = "star"
+
+
+class Metric(StrEnum):
+    """What distances are made of."""
+
+    discrete = "discrete"
+    gaussian = "gaussian"
+    nonparanormal = "nonparanormal"
+
+
+def structure(
+    data: Data,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="A .nwk file; without it, print the tree."
+        ),
+    ] = None,
+    method: Annotated[
+        Method, typer.Option(help="How the tree is learnt.")
+    ] = Method.chow_liu_joining,
+    picture: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw the tree: .svg, .png or .pdf."),
+    ] = None,
+    metric: Annotated[
+        Metric,
+        typer.Option(help="Distances of categories, of numbers, or of the numbers' normal scores."),
+    ] = Metric.discrete,
+    states: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="K",
+            help="Hidden states that distances allow for; without it, what the data support.",
+        ),
+    ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Leave a column out. May be repeated."),
+    ] = None,
+    bins: Annotated[
+        int, typer.Option(min=2, help="Bins for a column with many different numbers.")
+    ] = 5,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", help="Threads; -1 for all processors.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Learn the tree over the columns of the table DATA, without parameters.
+
+    For example: tacit structure train.csv -o tree.nwk --plot tree.svg
+
+    Parameters of it: tacit fit tree train.csv --structure tree.nwk -o m.tacit
+    """
+    from tacit.cli.export import check_newick_path
+    from tacit.cli.plot import picture_kind, save_picture
+    from tacit.cli.tables import without
+    from tacit.estimators.structures import found_structure
+    from tacit.files.atomic import write_text
+
+    if output is not None:  # before the work, not after it
+        check_newick_path(output)
+    if picture is not None:
+        picture_kind(picture)
+    found = found_structure(
+        without(data, drop) if drop else data,
+        method.value,
+        n_states=states,
+        metric=metric.value,
+        n_bins=bins,
+        n_jobs=jobs,
+        progress=True,
+    )
+    if output is not None:
+        write_text(output, found.topology.to_newick() + "\n")
+    if picture is not None:
+        from tacit import plot
+
+        save_picture(plot.tree(found.topology), picture)
+    _tell(found, method.value, output, json=json)
+
+
+def _tell(found: Found, method: str, output: Path | None, *, json: bool) -> None:
+    """What was learnt: in a few words, in JSON, or the tree itself where it went nowhere else."""
+    from tacit.cli.output import console, print_json
+
+    topology = found.topology
+    if json:
+        said: dict[str, Any] = {
+            "method": method,
+            "n_columns": len(topology.observed),
+            "n_hidden": len(topology.hidden),
+            "n_unsupported": found.n_unsupported,
+            "newick": topology.to_newick(),
+        }
+        print_json(said if output is None else {"tree": str(output), **said})
+    elif output is None:
+        typer.echo(topology.to_newick())
+    else:
+        hidden = len(topology.hidden)
+        console().print(
+            f"{method}: {len(topology.observed)} columns, {hidden} hidden node"
+            f"{'' if hidden == 1 else 's'}{_unsupported(found)}; written to {output}",
+            markup=False,
+        )
+
+
+def _unsupported(found: Found) -> str:
+    """A few words on distances that the data cannot support, if there were any distances."""
+    if found.distances is None:
+        return ""
+    n_pairs = found.distances.values.shape[0] * (found.distances.values.shape[0] - 1) // 2
+    return f", {found.n_unsupported} of {n_pairs} distances unsupported"
