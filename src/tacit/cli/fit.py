@@ -31,7 +31,7 @@ def tree(
         str,
         typer.Option(
             metavar="NAME|FILE",
-            help="auto, hidden-chow-liu, star, chow-liu, or a file with a Newick tree over the columns.",
+            help="auto, a method of `tacit structure`, or a file with a Newick tree over the columns.",
         ),
     ] = "auto",
     learn: Annotated[Learn, typer.Option(help="How parameters are learnt.")] = Learn.auto,
