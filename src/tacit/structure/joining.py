@@ -59,12 +59,11 @@ def chow_liu_joining(
 ) -> Topology:
     """The tree of neighbour joining within neighbourhoods of a spanning tree (Choi et al. 2011, CLNJ).
 
-    The spanning tree has the least sum of distances. Each of its inner nodes, that with most neighbours
+    The spanning tree has the least sum of distances. Each of its inner nodes, those with most neighbours
     first, is joined with its neighbours as by `neighbor_joining`, and what this gives takes the place of
     their edges. So only near pairs count, and trees with long paths, whose far pairs are noise, are found
     better than by joining everything; those in which all leaves are about as deep are found less well. If
-    the distances are those of a tree whose hidden nodes have three neighbours, that tree comes back with
-    its lengths.
+    the distances are those of a tree, that tree comes back with its lengths.
 
     Parameters
     ----------
@@ -107,7 +106,8 @@ def _locally_joined_edges(matrix: Array) -> list[Edge]:
     tree: list[dict[int, float]] = [{} for _ in range(n)]  # neighbours of each node, with lengths
     for one, other in maximum_spanning_tree(-matrix).tolist():
         tree[one][other] = tree[other][one] = float(matrix[one, other])
-    by_degree = sorted(range(n), key=lambda leaf: -len(tree[leaf]))
+    # Sums of lengths decide between nodes with as many neighbours, so that their numbers have no influence.
+    by_degree = sorted(range(n), key=lambda leaf: (-len(tree[leaf]), sum(tree[leaf].values())))
     # A hidden node is represented by the leaf around which it was found, at some distance from it.
     stands_for, offset = list(range(n)), [0.0] * n
     for leaf in by_degree:
@@ -187,7 +187,7 @@ def _in_blocks(
 
 
 def _placed(edges: list[Edge], block: Integers, n_nodes: int) -> tuple[list[Edge], int, int]:
-    """A block's edges as numbered in the whole tree, the node to hold it by, and the number of nodes so far."""
+    """A block's edges as numbered in the whole tree, the node to hold it by, and how many nodes there are."""
     if len(block) == 1:
         return [], int(block[0]), n_nodes
     if len(block) == 2:  # the middle of the only edge
