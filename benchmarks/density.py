@@ -175,10 +175,12 @@ def table(judged: list[Judged]) -> Iterator[str]:
         if each.random_starts:
             width = max(each.random_starts) - min(each.random_starts)
             starts = f"{statistics.fmean(each.random_starts):.3f} ({width:.3f})"
+        ours = "| | |"
+        if not math.isnan(each.tacit):
+            ours = f"{each.tacit:.3f} | {each.gain:+.2%} | {each.seconds:.1f} |"
         yield (
             f"| {each.name} | {each.product:.3f} | {each.chow_liu:.3f} | {each.mixture:.3f} "
-            f"({each.n_components}) | {starts} | {theirs:.3f} ({spread:.3f}) | {each.tacit:.3f} | "
-            f"{each.gain:+.2%} | {each.seconds:.1f} |"
+            f"({each.n_components}) | {starts} | {theirs:.3f} ({spread:.3f}) | {ours}"
         )
 
 

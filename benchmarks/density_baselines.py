@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 import tacit
 from tacit.datasets import Density, load_density
+from tacit.params.tree import Tables
 
 Floats = NDArray[np.float32]
 
@@ -46,10 +47,10 @@ HCLT = {
 }
 SETS = tuple(HCLT)
 
-CHOW_LIU_COUNTS = (0.01, 0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0)
+CHOW_LIU_COUNTS = (0.01, 0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 COMPONENTS = (10, 20, 50, 100, 200)
 QUICK_COMPONENTS = (10, 200)
-MIXTURE_COUNTS = (0.1, 0.5, 2.0, 8.0)
+MIXTURE_COUNTS = (0.1, 0.5, 2.0, 8.0, 32.0, 128.0)  # tried upwards and downwards of the fourth
 STARTS = ("rows", "marginals")
 MOST_STEPS = 300
 STEPS_BETWEEN_LOOKS = 3  # at the validation rows
@@ -82,16 +83,46 @@ def product(data: Density) -> Scored:
 
 
 def chow_liu(data: Density) -> Scored:
-    """The best tree without hidden variables, with the best number of pseudo-counts."""
+    """The best tree without hidden variables, with the best number and kind of pseudo-counts."""
+    from tacit.query.answers import log_prob
+    from tacit.query.evidence import Evidence
+
     begun = time.perf_counter()
-    train, valid = both_values(data.train), both_values(data.valid)
+    train, valid = both_values(data.train), Evidence(data.valid)
     fits = []
     for count in CHOW_LIU_COUNTS:
         model = tacit.ChowLiuTree(count).fit(train)
-        fits.append((model.score(valid), count, model))
+        for spread, network in (
+            ("marginal", model.network_),
+            ("even", evenly_smoothed(model, data.train, count / 2).network),
+        ):
+            chosen = {"pseudo_counts": count, "spread": spread}
+            fits.append((float(log_prob(network, valid).values.mean()), chosen, network))
     seconds = time.perf_counter() - begun
-    best, count, model = max(fits, key=lambda fit: fit[0])
-    return Scored(best, model.score(both_values(data.test)), seconds, {"pseudo_counts": count})
+    best, chosen, network = max(fits, key=lambda fit: fit[0])
+    return Scored(
+        best, float(log_prob(network, Evidence(data.test)).values.mean()), seconds, chosen
+    )
+
+
+def evenly_smoothed(model: tacit.ChowLiuTree, cells: NDArray[np.int8], count: float) -> Tables:
+    """Tables of a Chow-Liu tree with the same number of pseudo-counts for every pair of values.
+
+    Rare values are better off so on some sets than with pseudo-counts spread as the marginals.
+    """
+    tree = model.tree_
+    leaf_of = [*range(tree.n_leaves), *(int(tree.copy_of[node]) for node in tree.hidden)]
+    tables = []
+    for node, leaf in enumerate(leaf_of):
+        above = leaf_of[tree.parent[node]]
+        if node != tree.root and above == leaf:
+            tables.append(np.eye(2))
+            continue
+        given = np.zeros(len(cells), dtype=np.int8) if node == tree.root else cells[:, above]
+        size = 1 if node == tree.root else 2
+        counts = np.bincount(2 * given + cells[:, leaf], minlength=2 * size).reshape(size, 2)
+        tables.append((counts + count) / (counts + count).sum(axis=1, keepdims=True))
+    return Tables.of(tree, tables)
 
 
 def both_values(cells: NDArray[np.int8]) -> Any:
@@ -195,17 +226,36 @@ def bernoulli_mixture(data: Density, sizes: Iterable[int] = COMPONENTS) -> Score
     begun = time.perf_counter()
     train, valid = Rows.of(data.train), Rows.of(data.valid)
     marginals = (train.weights @ train.cells + np.float32(0.5)) / np.float32(train.total + 1)
-    best, kept, chosen = -np.inf, None, {}
-    for size, start, count in itertools.product(sizes, STARTS, MIXTURE_COUNTS):
+    fits = []
+    for size, start in itertools.product(sizes, STARTS):
         rng = np.random.default_rng([size, STARTS.index(start)])
         first = first_mixture(train, size, start, marginals, rng)
-        score, mixture = climbed(train, valid, first, count, marginals)
-        if score > best:
-            best, kept = score, mixture
-            chosen = {"n_components": size, "start": start, "pseudo_counts": count}
+        score, count, mixture = best_count(
+            lambda count, first=first: climbed(train, valid, first, count, marginals)
+        )
+        chosen = {"n_components": size, "start": start, "pseudo_counts": count}
+        fits.append((score, chosen, mixture))
     seconds = time.perf_counter() - begun
-    assert kept is not None
-    return Scored(best, kept.score(Rows.of(data.test)), seconds, chosen)
+    best, chosen, mixture = max(fits, key=lambda fit: fit[0])
+    return Scored(best, mixture.score(Rows.of(data.test)), seconds, chosen)
+
+
+def best_count(
+    fit: Callable[[float], tuple[float, Mixture]],
+) -> tuple[float, float, Mixture]:
+    """The number of pseudo-counts with the best score: upwards and downwards while that gains."""
+    middle = MIXTURE_COUNTS.index(8.0)
+    best = (*fit(MIXTURE_COUNTS[middle]), MIXTURE_COUNTS[middle])
+    for way in (MIXTURE_COUNTS[middle + 1 :], MIXTURE_COUNTS[:middle][::-1]):
+        before = best[0]
+        for count in way:
+            score, mixture = fit(count)
+            if score <= before:
+                break
+            before, best = score, (score, mixture, count)
+        if best[2] > MIXTURE_COUNTS[middle]:
+            break
+    return best[0], best[2], best[1]
 
 
 def random_start_em(model: tacit.LatentTree, train: Any, valid: Any, seed: int) -> Any:
