@@ -1,19 +1,18 @@
 """Claims of experiments decide right on runs whose outcome is made up, both ways."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from oracles.experiment_runs import made_runs
 from tacit.experiments.running import HOMES, experiment
-from tacit.experiments.trials import Settings
 from tacit.experiments.verdicts import Finding, counted, verdict
 
 
 def few_seeds(name):
     """The paper's settings with two models each."""
-    paper = experiment(name).settings["paper"]
-    return Settings(paper.cases, paper.methods, paper.sizes, 2)
+    return replace(experiment(name).settings["paper"], n_seeds=2)
 
 
 def held(name, error, seconds=lambda _: 1.0):
@@ -234,6 +233,54 @@ def test_figure_7_8_counts_what_could_not_be_learnt_as_worse():
 
 def test_figure_7_8_fails_where_both_are_the_same():
     assert held("fig-7.8", lambda _: 0.5) == [False, False]
+
+
+# -- figure 7.9 -----------------------------------------------------------------------------------
+
+
+def wrong_7_9(trial):
+    level = {"Chow-Liu": 0.37, "spectral": 0.351, "EM-": 0.352}.get(trial.method.name, 0.35)
+    return level - 0.001 * trial.query_size + 0.01 * trial.seed
+
+
+def of_size(size, *names):
+    return lambda trial: trial.query_size == size and trial.method.name in names
+
+
+def test_figure_7_9_holds_where_latent_trees_are_ahead_and_alike():
+    assert held("fig-7.9", wrong_7_9) == [True] * 4
+
+
+@pytest.mark.parametrize("name", ["spectral", "EM+", "EM-", "Chow-Liu"])
+def test_figure_7_9_wants_every_method_to_gain_from_evidence(name):
+    flat = but(wrong_7_9, of_size(2, name), lambda wrong: wrong - 0.2)
+    assert not held("fig-7.9", flat)[0]
+    assert held("fig-7.9", but(wrong_7_9, of_size(2, "Tacit"), lambda _: 0.1)) == [True] * 4
+
+
+def test_figure_7_9_fails_where_one_method_is_behind_at_one_size():
+    changed = but(wrong_7_9, of_size(20, "EM-"), lambda wrong: wrong + 0.03)
+    assert held("fig-7.9", changed) == [True, False, True, True]
+
+
+def test_figure_7_9_fails_where_the_advantage_is_within_the_noise():
+    def noisy(trial):
+        shift = (-0.018 if trial.seed else 0.018) * (trial.method.name == "Chow-Liu")
+        return wrong_7_9(trial) + shift
+
+    assert held("fig-7.9", noisy) == [True, True, False, True]
+
+
+def test_figure_7_9_fails_where_spectral_is_far_from_em():
+    changed = but(wrong_7_9, is_method("spectral"), lambda wrong: wrong - 0.05)
+    assert held("fig-7.9", changed)[3]  # farther from Chow-Liu still
+    changed = but(wrong_7_9, is_method("spectral"), lambda wrong: wrong + 0.015)
+    assert held("fig-7.9", changed) == [True, True, True, False]
+
+
+def test_figure_7_9_fails_where_a_method_learnt_nothing():
+    changed = but(wrong_7_9, is_method("EM+"), lambda _: math.inf)
+    assert held("fig-7.9", changed) == [False] * 4
 
 
 # -- Song et al., figure 2 ------------------------------------------------------------------------

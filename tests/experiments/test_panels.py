@@ -1,45 +1,61 @@
-"""Pictures of experiments show every run, on log scales."""
+"""Pictures of experiments show every run."""
 
 import math
 
 import pytest
 
 from oracles.experiment_runs import made_runs
-from tacit.experiments.panels import MOST, picture
+from tacit.experiments.panels import LINEAR, MOST, picture
 from tacit.experiments.running import HOMES, experiment
 
 
-def drawn(name, error, seconds=lambda trial: 0.01 * trial.n_rows, scale="tiny"):
+def drawn(name, error, scale="tiny"):
     asked = experiment(name)
     settings = asked.settings[scale]
-    runs = made_runs(settings, error, seconds)
-    return picture(runs, asked.title, asked.panels(settings), asked.measures), settings
+    runs = made_runs(settings, error, lambda trial: 0.01 * getattr(trial, "n_rows", 1))
+    panels = asked.panels(settings)
+    return picture(runs, asked.title, panels, asked.measures, asked.over), settings
 
 
 def falling(trial):
     """Another error for every trial, and other panels on another scale."""
+    if not hasattr(trial, "n_rows"):
+        return 0.5 - trial.query_size / 200 + 0.01 * trial.seed + 0.001 * len(trial.method.name)
     number = len(trial.case.tree) + sum(map(ord, trial.case.tree)) + 50 * trial.case.n_states
     scale = 10 ** (0.01 * (number % 97) + trial.case.diagonal)
     return scale / math.sqrt(trial.n_rows) * (1 + 0.1 * trial.seed + 0.01 * len(trial.method.name))
 
 
 @pytest.mark.parametrize("name", HOMES)
-def test_every_panel_has_all_its_lines_on_log_scales_within_the_frame(name):
+def test_every_panel_has_all_its_lines_within_the_frame(name):
     asked = experiment(name)
     figure, settings = drawn(name, falling, scale="small")
     panels = asked.panels(settings)
     assert len(figure.axes) == len(panels) * len(asked.measures)
     for number, ax in enumerate(figure.axes):
         panel = panels[number % len(panels)]
-        assert ax.get_xscale() == ax.get_yscale() == "log"
+        along, measure = settings.kind.along, asked.measures[number // len(panels)]
+        assert ax.get_xscale() == ("linear" if along in LINEAR else "log")
+        assert ax.get_yscale() == ("linear" if measure in LINEAR else "log")
         assert [line.get_label() for line in ax.get_lines()] == [x.label for x in panel.lines]
         low, high = ax.get_ylim()
         for line in ax.get_lines():
             assert list(line.get_xdata()) == list(settings.sizes)
             assert all(low < value < high for value in line.get_ydata())
     (legend,) = figure.legends
+    assert f"over the {asked.over};" in legend.get_title().get_text()
     shown = [text.get_text() for text in legend.get_texts()]
     assert shown == [line.label for line in panels[0].lines]
+
+
+def test_only_shares_and_sizes_of_queries_are_on_plain_scales():
+    plain = {"wrong", "query_size"}
+    assert plain == LINEAR
+    (ax,) = drawn("fig-7.9", falling)[0].axes
+    assert (ax.get_xlabel(), ax.get_ylabel()) == (
+        *("stocks in the query", "share of wrong predictions"),
+    )
+    assert drawn("fig-7.5", falling)[0].axes[0].get_xlabel() == "training rows"
 
 
 def test_lines_are_medians_and_bands_hold_the_middle_half():

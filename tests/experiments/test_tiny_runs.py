@@ -12,11 +12,13 @@ from tacit.evaluate import l1_error
 from tacit.experiments import run, running, trials
 from tacit.experiments.records import read_runs
 from tacit.experiments.running import HOMES, experiment
-from tacit.experiments.trials import COLUMNS, Case, Method, Trial, perform
+from tacit.experiments.trials import Case, Method, Run, Trial, perform
 from tacit.plot import style
 from tacit.query.evidence import Evidence
 from tacit.query.passes import log_values
 from tacit.toy import joint_table
+
+COLUMNS = Run.columns()
 
 
 def never(trial):
@@ -28,6 +30,7 @@ def read(path):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.usefixtures("made_up_stocks")
 @pytest.mark.parametrize("name", HOMES)
 def test_a_tiny_run_writes_table_and_picture_and_is_not_run_again(name, tmp_path, monkeypatch):
     told = []
@@ -35,9 +38,9 @@ def test_a_tiny_run_writes_table_and_picture_and_is_not_run_again(name, tmp_path
     settings = experiment(name).settings["tiny"]
     rows = read(found.csv)
     assert found.csv == tmp_path / "new" / f"{name}-tiny.csv"
-    assert tuple(rows[0]) == COLUMNS
+    assert tuple(rows[0]) == settings.kind.columns()
     assert len(rows) == len(settings.trials()) == len(told)
-    assert all(float(row["error"]) > 0 for row in rows)
+    assert all(float(row[settings.kind.first_result]) > 0 for row in rows)
     assert all(0 < float(row["seconds"]) < 60 for row in rows)
     assert found.png.read_bytes().startswith(b"\x89PNG")
     assert (found.name, found.claim) == (name, experiment(name).claim)
@@ -288,7 +291,7 @@ def test_a_record_keeps_the_last_of_two_lines_of_the_same_trial(finished, tmp_pa
     cells = lines[1].decode().split(",")
     cells[COLUMNS.index("error")] = "0.125"
     path = damaged(tmp_path, finished + ",".join(cells).encode())
-    runs = read_runs(path)
+    runs = read_runs(path, Run)
     assert len(runs) == len(lines) - 1
     assert next(iter(runs.values())).error == 0.125
-    assert read_runs(tmp_path / "absent.csv") == {}
+    assert read_runs(tmp_path / "absent.csv", Run) == {}

@@ -1,15 +1,17 @@
 """Made-up runs of experiments: every trial of some settings, with numbers that a test chooses."""
 
 from tacit.experiments.runs import Runs
-from tacit.experiments.trials import Run
 
 
-def made_run(trial, error, seconds):
+def made_run(kind, trial, error, seconds):
     """The run of a trial, with these numbers."""
-    outcome = [f"{error:.6g}", "0.1", "0", f"{seconds:.6g}", "10", ""]
-    return Run.of_cells([*trial.key, *outcome])
+    results = {"error": error, "wrong": error, "kl": 0.1, "not_positive": 0.0, "seconds": seconds}
+    names = kind.columns()[len(trial.key) :]
+    cells = [f"{results[name]:.6g}" if name in results else "" for name in names]
+    cells[names.index("n_steps")] = "10"
+    return kind.of_cells([*trial.key, *cells])
 
 
 def made_runs(settings, error, seconds=lambda _: 1.0):
     """Every trial of the settings; `error` and `seconds` are functions of the trial."""
-    return Runs(tuple(made_run(t, error(t), seconds(t)) for t in settings.trials()))
+    return Runs(tuple(made_run(settings.kind, t, error(t), seconds(t)) for t in settings.trials()))

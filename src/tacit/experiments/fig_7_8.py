@@ -6,12 +6,11 @@ The trees and the sizes are those of Parikh et al. (2011), from which the chapte
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
 
 from tacit.experiments.fig_7_5 import ALTERNATE_OPTIONS
 from tacit.experiments.panels import Panel, lines
-from tacit.experiments.runs import Runs
+from tacit.experiments.runs import Runs, in_standard_errors
 from tacit.experiments.trials import Case, Method, Settings
 from tacit.experiments.verdicts import Experiment, Finding, Inequality, counted
 
@@ -53,19 +52,11 @@ def significantly(runs: Runs) -> Finding:
             theirs.get((row.n_rows, row.seed), math.nan) / row.error
             for row in own.where(method=SPECTRAL.name).rows
         ]
-        scores.append(_score([math.log(each) for each in ratios if 0 < each < math.inf]))
+        scores.append(
+            in_standard_errors([math.log(each) for each in ratios if 0 < each < math.inf])
+        )
     shown = ", ".join(f"{score:.1f}" for score in scores)
     return Finding(all(score > 2 for score in scores), f"{shown} standard errors")
-
-
-def _score(numbers: list[float]) -> float:
-    """The mean in standard errors of it; NaN where that cannot be said."""
-    if len(numbers) < 2:
-        return math.nan
-    mean, spread = statistics.fmean(numbers), statistics.stdev(numbers)
-    if spread == 0:
-        return math.copysign(math.inf, mean) if mean else 0.0
-    return mean / spread * math.sqrt(len(numbers))
 
 
 def panels(chosen: Settings) -> list[Panel]:

@@ -1,4 +1,4 @@
-"""Pictures like the papers': one column per case, errors above, times below, all on log scales."""
+"""Pictures like the papers': one column per case, errors above, times below."""
 
 from __future__ import annotations
 
@@ -7,19 +7,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tacit.experiments.outcomes import Family
 from tacit.experiments.runs import Runs
-from tacit.experiments.trials import Case
 from tacit.plot import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LABELS = {"error": "error (L1)", "seconds": "training time (CPU s)"}
+LABELS = {
+    "error": "error (L1)",
+    "seconds": "training time (CPU s)",
+    "wrong": "share of wrong predictions",
+}
+ALONG = {"n_rows": "training rows", "query_size": "stocks in the query"}
+LINEAR = {"wrong", "query_size"}  # all others are on log scales
 
 # Lines may leave the panel at the top: the estimate that is zero everywhere has error 1, and by how many
 # orders of magnitude another one is worse tells nothing.
-MOST = {"error": 1e3, "seconds": math.inf}
+MOST = {"error": 1e3}
 
 # Colours and marks of the lines of the papers' figures, in the order in which a picture names its methods.
 MARKS = (
@@ -47,7 +53,7 @@ class Panel:
     """One column of the picture."""
 
     title: str
-    case: Case
+    case: Family
     lines: tuple[Line, ...]
 
 
@@ -74,7 +80,9 @@ def lines(
     return tuple(found)
 
 
-def picture(runs: Runs, title: str, panels: Sequence[Panel], measures: Sequence[str]) -> Figure:
+def picture(
+    runs: Runs, title: str, panels: Sequence[Panel], measures: Sequence[str], over: str = "models"
+) -> Figure:
     """The figure: medians over the models, with the middle half of the models as a band.
 
     Parameters
@@ -83,13 +91,16 @@ def picture(runs: Runs, title: str, panels: Sequence[Panel], measures: Sequence[
     title : str
     panels : sequence of Panel
         From left to right.
-    measures : sequence of {"error", "seconds"}
+    measures : sequence of {"error", "seconds", "wrong"}
         From top to bottom.
+    over : str
+        What is drawn anew for each run of the same trial, in one word.
     """
     style.pyplot()  # says what to install where it is missing
     from matplotlib.figure import Figure
 
     size = (max(2.6 * len(panels) + 0.6, 6.4), 2.3 * len(measures) + 1.3)
+    along = runs.rows[0].along
     figure = Figure(figsize=size, layout="constrained")
     grid = figure.subplots(len(measures), len(panels), sharex=True, sharey="row", squeeze=False)
     for row, measure in enumerate(measures):
@@ -97,14 +108,14 @@ def picture(runs: Runs, title: str, panels: Sequence[Panel], measures: Sequence[
             ax = grid[row, column]
             for line in panel.lines:
                 _draw(ax, runs.of(panel.case), line, measure)
-            _dress(ax)
+            _dress(ax, along, measure)
             if row == 0:
                 ax.set_title(panel.title, fontsize=style.FONT_SIZE)
             if column == 0:
                 ax.set_ylabel(LABELS[measure], fontsize=style.FONT_SIZE)
             if row == len(measures) - 1:
-                ax.set_xlabel("training rows", fontsize=style.FONT_SIZE)
-        _limit(grid[row], MOST[measure])
+                ax.set_xlabel(ALONG[along], fontsize=style.FONT_SIZE)
+        _limit(grid[row], MOST.get(measure, math.inf))
     handles: dict[str, Any] = {}
     for ax in grid.flat:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
@@ -117,7 +128,7 @@ def picture(runs: Runs, title: str, panels: Sequence[Panel], measures: Sequence[
         ncols=len(handles) if len(handles) <= 6 else math.ceil(len(handles) / 2),
         frameon=False,
         fontsize=style.FONT_SIZE,
-        title="lines: median over the models; bands: the middle half of them",
+        title=f"lines: median over the {over}; bands: the middle half of them",
         title_fontsize=style.FONT_SIZE - 1,
     )
     return figure
@@ -129,13 +140,13 @@ def _draw(ax: Axes, runs: Runs, line: Line, measure: str) -> None:
 
     own = runs.where(method=line.method)
     sizes, middles, lows, highs = [], [], [], []
-    for n_rows in own.sizes:
-        values = [getattr(row, measure) for row in own.where(n_rows=n_rows).rows]
+    for size in own.sizes:
+        values = [getattr(row, measure) for row in own.at(size).rows]
         # Quartiles that are among the values: between a number and inf there is nothing.
         low, high = np.quantile(values, [0.25, 0.75], method="nearest")
-        middle = own.median(measure, n_rows=n_rows)
+        middle = own.at(size).median(measure)
         if math.isfinite(middle) and middle > 0:
-            sizes.append(n_rows)
+            sizes.append(size)
             middles.append(middle)
             lows.append(min(low, middle))
             highs.append(max(high, middle) if math.isfinite(high) else middle)
@@ -186,9 +197,9 @@ def _limit(row: Sequence[Axes], most: float) -> None:
             )
 
 
-def _dress(ax: Axes) -> None:
-    ax.set_xscale("log")
-    ax.set_yscale("log")
+def _dress(ax: Axes, along: str, measure: str) -> None:
+    ax.set_xscale("linear" if along in LINEAR else "log")
+    ax.set_yscale("linear" if measure in LINEAR else "log")
     ax.grid(color="#DDDDDD", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tacit.errors import FileFormatError, FileWriteError
-from tacit.experiments.trials import COLUMNS, Run
+from tacit.experiments.outcomes import Outcome
 from tacit.files.atomic import write_text
 
 
-def read_runs(path: Path) -> dict[tuple[str, ...], Run]:
-    """The runs that a file tells of, by key; nothing if there is no file.
+def read_runs(path: Path, kind: type[Outcome]) -> dict[tuple[str, ...], Outcome]:
+    """The runs of a kind that a file tells of, by key; nothing if there is no file.
 
     A last line without its end was being written when the program was stopped and is left out.
 
@@ -24,22 +24,22 @@ def read_runs(path: Path) -> dict[tuple[str, ...], Run]:
     """
     if not path.exists():
         return {}
-    runs: dict[tuple[str, ...], Run] = {}
+    runs: dict[tuple[str, ...], Outcome] = {}
     lines = _whole_lines(path)
     for number, cells in enumerate(csv.reader(io.StringIO(lines, newline="")), start=1):
         if number == 1:
-            if tuple(cells) != COLUMNS:
-                raise _foreign(path, number, f"the columns are not {', '.join(COLUMNS)}")
+            if tuple(cells) != kind.columns():
+                raise _foreign(path, number, f"the columns are not {', '.join(kind.columns())}")
             continue
         try:
-            run = Run.of_cells(cells)
+            run = kind.of_cells(cells)
         except ValueError as error:
             raise _foreign(path, number, str(error)) from error
         runs[run.key] = run
     return runs
 
 
-def open_record(path: Path) -> None:
+def open_record(path: Path, kind: type[Outcome]) -> None:
     """Make a file ready for more lines: with a header, and ending where a line ends."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,12 +47,12 @@ def open_record(path: Path) -> None:
         raise FileWriteError(f"{str(path.parent)!r} cannot be made: {error.strerror}") from error
     lines = _whole_lines(path) if path.exists() else ""
     if not lines:
-        write_text(path, _line(COLUMNS))
+        write_text(path, _line(kind.columns()))
     elif len(lines.encode()) != path.stat().st_size:
         write_text(path, lines)
 
 
-def append_run(path: Path, run: Run) -> None:
+def append_run(path: Path, run: Outcome) -> None:
     """Add a line in one piece."""
     try:
         with path.open("ab") as file:

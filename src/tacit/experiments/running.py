@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import ArgumentError
+from tacit.experiments.outcomes import AnyTrial, Outcome
 from tacit.experiments.records import append_run, open_record, read_runs
 from tacit.experiments.runs import Runs
-from tacit.experiments.trials import Trial, perform
 from tacit.experiments.verdicts import Experiment, Verdict, verdict
 
 # Where each experiment lives, in the order of the papers.
@@ -22,14 +22,12 @@ HOMES = {
     "fig-7.6": "fig_7_6",
     "fig-7.7": "fig_7_7",
     "fig-7.8": "fig_7_8",
+    "fig-7.9": "fig_7_9",
     "song-fig-2": "song_fig_2",
 }
 
 # What users choose from; tests have a smaller one of their own.
 SCALES = ("small", "paper")
-
-# A fit takes about as long as so many rows, beside those that it has.
-_ROWS_PER_FIT = 2000
 
 
 def listing() -> list[tuple[str, str]]:
@@ -82,6 +80,8 @@ def run(name: str, *, scale: str = "small", out: Path | str, progress: Any = Non
         No such experiment or scale.
     FileFormatError, FileWriteError
         The table is something else, or cannot be written.
+    MissingDataError
+        The experiment's data are not where loaders look.
     DependencyError
         matplotlib is not installed.
     """
@@ -93,34 +93,37 @@ def run(name: str, *, scale: str = "small", out: Path | str, progress: Any = Non
     if scale not in asked.settings:
         raise ArgumentError(f"scale={scale!r} is not known; choose one of {SCALES}")
     pyplot()  # no runs without a picture of them
+    asked.need()
+    settings = asked.settings[scale]
     csv = Path(out) / f"{name}-{scale}.csv"
-    done = read_runs(csv)
-    open_record(csv)
-    trials = asked.settings[scale].trials()
+    done = read_runs(csv, settings.kind)
+    open_record(csv, settings.kind)
+    trials: list[AnyTrial] = settings.trials()
     left = [trial for trial in trials if trial.key not in done]
     # One thread, so that CPU times compare.
     with reporting(progress) as report, limit_threads(1):
-        work, finished = sum(map(_work, left)), 0
+        work, finished = sum(trial.work for trial in left), 0
         for trial in left:
             report(finished / work, str(trial))
             each = done[trial.key] = perform(trial)
             append_run(csv, each)
-            finished += _work(trial)
+            finished += trial.work
     runs = Runs(tuple(done[trial.key] for trial in trials))
     png = csv.with_suffix(".png")
     _save_picture(asked, scale, runs, png)
     return verdict(asked, runs, csv, png)
 
 
-def _work(trial: Trial) -> int:
-    """How long a trial takes, as far as progress is concerned: in rows."""
-    return trial.n_rows + _ROWS_PER_FIT
+def perform(trial: AnyTrial) -> Outcome:
+    """Run a trial, whatever its kind."""
+    return trial.run()
 
 
 def _save_picture(asked: Experiment, scale: str, runs: Runs, png: Path) -> None:
     from tacit.experiments.panels import picture
     from tacit.files.atomic import atomic_path
 
-    figure = picture(runs, asked.title, asked.panels(asked.settings[scale]), asked.measures)
+    panels = asked.panels(asked.settings[scale])
+    figure = picture(runs, asked.title, panels, asked.measures, asked.over)
     with atomic_path(png) as temporary:
         figure.savefig(temporary, dpi=160)

@@ -8,14 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tacit.experiments.trials import Case, Run
+from tacit.experiments.outcomes import Family
+from tacit.experiments.trials import Case
 
 
 @dataclass(frozen=True)
 class Runs:
-    """Some lines of the table."""
+    """Some lines of a table, all of one kind."""
 
-    rows: tuple[Run, ...]
+    rows: tuple[Any, ...]
 
     def where(self, **wanted: Any) -> Runs:
         """The runs whose columns have these values."""
@@ -27,15 +28,9 @@ class Runs:
             )
         )
 
-    def of(self, case: Case) -> Runs:
+    def of(self, case: Family) -> Runs:
         """The runs of a case."""
-        return self.where(
-            tree=case.tree,
-            n_categories=case.n_categories,
-            n_states=case.n_states,
-            diagonal=float(case.diagonal),
-            told_states=case.told_states,
-        )
+        return self.where(**case.columns)
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -48,8 +43,12 @@ class Runs:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The training set sizes, rising."""
-        return tuple(sorted({row.n_rows for row in self.rows}))
+        """The sizes along the axis of the picture (training sets, mostly), rising."""
+        return tuple(sorted({getattr(row, row.along) for row in self.rows}))
+
+    def at(self, size: int) -> Runs:
+        """The runs of one of these sizes."""
+        return Runs(tuple(row for row in self.rows if getattr(row, row.along) == size))
 
     def median(self, measure: str, **wanted: Any) -> float:
         """The median of a column over the models; NaN where nothing was run.
@@ -89,3 +88,13 @@ def typical_ratio(above: list[float], below: list[float]) -> float:
     """The geometric mean of ratios."""
     logs = [math.log(a / b) for a, b in zip(above, below, strict=True)]
     return math.exp(statistics.fmean(logs)) if logs else math.nan
+
+
+def in_standard_errors(numbers: list[float]) -> float:
+    """The mean of numbers in standard errors of it; NaN where that cannot be said."""
+    if len(numbers) < 2 or not all(map(math.isfinite, numbers)):
+        return math.nan
+    mean, spread = statistics.fmean(numbers), statistics.stdev(numbers)
+    if spread == 0:
+        return math.copysign(math.inf, mean) if mean else 0.0
+    return mean / spread * math.sqrt(len(numbers))

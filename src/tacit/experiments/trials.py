@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tacit import __version__
 from tacit.errors import RankError
+from tacit.experiments.outcomes import Outcome
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +28,9 @@ THESIS_SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000
 
 # Rows of the fit that is not timed: compiled loops and the plan of the tree are there afterwards.
 WARM_UP_ROWS = 60
+
+# A fit takes about as long as so many rows, beside those that it has.
+_ROWS_PER_FIT = 2000
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,17 @@ class Case:
         """The number of hidden states that learning is told."""
         return self.n_states if self.told is None else self.told
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What all lines of this case have in common."""
+        return {
+            "tree": self.tree,
+            "n_categories": self.n_categories,
+            "n_states": self.n_states,
+            "diagonal": float(self.diagonal),
+            "told_states": self.told_states,
+        }
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -78,6 +92,11 @@ class Settings:
     methods: tuple[Method, ...]
     sizes: tuple[int, ...]
     n_seeds: int
+
+    @property
+    def kind(self) -> type[Run]:
+        """What the lines of the table are."""
+        return Run
 
     def trials(self) -> list[Trial]:
         """All that is to be run; methods learn from the same rows, one after the other."""
@@ -117,13 +136,25 @@ class Trial:
             __version__,
         )
 
+    @property
+    def work(self) -> int:
+        """How long it takes, in rows."""
+        return self.n_rows + _ROWS_PER_FIT
+
+    def run(self) -> Run:
+        """Draw, learn and judge."""
+        return perform(self)
+
     def __str__(self) -> str:
         return f"{self.case.tree}, {self.n_rows} rows, {self.method.name}"
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Outcome):
     """A trial and what came of it: one line of the table."""
+
+    along: ClassVar[str] = "n_rows"
+    first_result: ClassVar[str] = "error"
 
     tree: str
     n_categories: int
@@ -142,26 +173,6 @@ class Run:
     seconds: float  # CPU time of the whole fit
     n_steps: int  # of EM, over all restarts
     failure: str  # why nothing was learnt
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """What the trial was, in the form of `Trial.key`."""
-        return tuple(self.cells()[:N_KEY])
-
-    def cells(self) -> list[str]:
-        """The line of the table."""
-        values = [getattr(self, name) for name in COLUMNS]
-        return [f"{value:.6g}" if isinstance(value, float) else str(value) for value in values]
-
-    @classmethod
-    def of_cells(cls, cells: Iterable[str]) -> Run:
-        """The run that a line of the table tells of; ValueError if it tells of none."""
-        kinds = get_type_hints(cls).values()
-        return cls(*(kind(cell) for kind, cell in zip(kinds, cells, strict=True)))
-
-
-COLUMNS = tuple(field.name for field in fields(Run))
-N_KEY = COLUMNS.index("error")
 
 
 def perform(trial: Trial) -> Run:
@@ -254,7 +265,7 @@ def _drawn(case: Case, seed: int, n_rows: int) -> _Drawn:
     train = sample_codes(truth, n_rows, _generator(case, seed, 2, n_rows))
     test = sample_codes(truth, TEST_ROWS, _generator(case, seed, 3))
     log_truth = log_values(truth.network, Evidence(test))[1]
-    return _Drawn(topology, _with_all_categories(train, case.n_categories), test, log_truth)
+    return _Drawn(topology, with_all_categories(train, case.n_categories), test, log_truth)
 
 
 @lru_cache(maxsize=8)
@@ -290,7 +301,7 @@ def _generator(case: Case, *numbers: int) -> np.random.Generator:
     return np.random.default_rng([zlib.crc32(family.encode()), *numbers])
 
 
-def _with_all_categories(codes: NDArray[np.int16], n_categories: int) -> pa.Table:
+def with_all_categories(codes: NDArray[np.int16], n_categories: int) -> pa.Table:
     """The rows as a table that also knows of categories which these rows do not show."""
     import pyarrow as pa
 

@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from tacit.experiments.outcomes import AnySettings
 from tacit.experiments.panels import Panel
 from tacit.experiments.runs import Runs
-from tacit.experiments.trials import Settings
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,13 @@ class Experiment:
     title: str
     claim: str
     parts: tuple[Inequality, ...]
-    settings: Mapping[str, Settings]  # by scale
-    panels: Callable[[Settings], Sequence[Panel]]
+    settings: Mapping[str, AnySettings]  # by scale
+    panels: Callable[[Any], Sequence[Panel]]
     measures: tuple[str, ...] = ("error", "seconds")
     # Methods of the papers and the form that Tacit gives them, both by name.
     ours: Mapping[str, str] = field(default_factory=dict)
+    over: str = "models"  # what a line of the picture is the median over
+    need: Callable[[], object] = lambda: None  # raises where data are not there
 
     def judge(self, runs: Runs) -> tuple[Finding, ...]:
         """What became of each part of the claim."""
