@@ -36,18 +36,38 @@ class TreeLayout:
     extent: tuple[float, float, float, float]  # left, right, bottom, top
 
 
+def balance_point(topology: Topology) -> str:
+    """The node whose largest branch holds the fewest observed variables, so that no branch holds over half.
+
+    Held there, a tree that grows to both sides is not taller than it must be. Of several such nodes the
+    nearest to the centre is taken.
+    """
+    above = walk(topology.neighbours, topology.centre)
+    seen = set(topology.observed)
+    inside = {name: int(name in seen) for name in above}  # observed at or below each node
+    largest = dict.fromkeys(above, 0)
+    for name, up in reversed(above.items()):
+        if up is not None:
+            inside[up] += inside[name]
+            largest[up] = max(largest[up], inside[name])
+    return min(above, key=lambda name: max(largest[name], len(seen) - inside[name]))
+
+
 def tidy_layout(
     topology: Topology,
+    root: str,
     outer: Mapping[str, float],
     inner: Mapping[str, float],
     *,
     two_sided: bool,
 ) -> TreeLayout:
-    """The layout of a contracted tree, held at its centre.
+    """The layout of a contracted tree.
 
     Parameters
     ----------
     topology : Topology
+    root : str
+        The node at which the tree is held.
     outer : mapping of str to float
         Widths of labels that stand outwards of their node, in a row of their own. Leaves and the root
         must have one, though it may be zero.
@@ -56,7 +76,7 @@ def tidy_layout(
     two_sided : bool
         Whether the tree grows to both sides of its root.
     """
-    above = walk(topology.neighbours, topology.centre)
+    above = walk(topology.neighbours, root)
     names = tuple(above)
     number = {name: place for place, name in enumerate(names)}
     parent = np.array([-1 if up is None else number[up] for up in above.values()])

@@ -11,7 +11,7 @@ import numpy as np
 from tacit.errors import NotAvailableError
 from tacit.evaluate.strength import edge_correlations
 from tacit.plot import style
-from tacit.plot.layout import OFFSET, TreeLayout, tidy_layout
+from tacit.plot.layout import OFFSET, TreeLayout, balance_point, tidy_layout
 from tacit.structure.rooting import walk
 from tacit.structure.topology import Topology
 
@@ -42,10 +42,10 @@ def tree(
 ) -> Axes:
     """A picture of a tree: observed variables as squares, hidden ones as discs with their states.
 
-    The tree is held at its centre and grows to both sides where it is large. No two labels overlap: without
-    `ax` the figure is made as large as it must be, with `ax` the font as small. If the model has
-    probability tables, the wider an edge the stronger the dependence across it (the largest correlation
-    that functions of its two ends can have).
+    The tree is held at its centre; where it is large, in the middle of its variables, and grows to both
+    sides. No two labels overlap: without `ax` the figure is made as large as it must be, with `ax` the font
+    as small. If the model has probability tables, the wider an edge the stronger the dependence across it
+    (the largest correlation that functions of its two ends can have).
 
     Parameters
     ----------
@@ -150,23 +150,25 @@ def _layout(
 ) -> tuple[TreeLayout, set[str], set[str]]:
     """Where nodes stand, which labels stand outwards of them, and which above the line inwards."""
     topology = subject.topology
-    root, hidden = topology.centre, set(topology.hidden)
+    two_sided = len(topology.observed) > _ONE_SIDED
+    root = balance_point(topology) if two_sided else topology.centre
+    hidden = set(topology.hidden)
     widths = dict(zip(labels, style.text_widths(list(labels.values())), strict=True))
     if hidden_labels is None:
-        hidden_labels = _n_generations(topology) <= _DEEPEST
+        hidden_labels = _n_generations(topology, root) <= _DEEPEST
     outer = {name: 1.08 * widths[name] for name in topology.observed}  # hinting widens a little
     inner = {}
     if hidden_labels:
         inner = {name: 1.08 * _HIDDEN_FONT * widths[name] for name in hidden - {root}}
         if root in hidden:
             outer[root] = 1.08 * _HIDDEN_FONT * widths[root]
-    two_sided = len(topology.observed) > _ONE_SIDED
-    return tidy_layout(topology, outer, inner, two_sided=two_sided), set(outer), set(inner)
+    layout = tidy_layout(topology, root, outer, inner, two_sided=two_sided)
+    return layout, set(outer), set(inner)
 
 
-def _n_generations(topology: Topology) -> int:
+def _n_generations(topology: Topology, root: str) -> int:
     depth: dict[str | None, int] = {None: -1}
-    for name, up in walk(topology.neighbours, topology.centre).items():
+    for name, up in walk(topology.neighbours, root).items():
         depth[name] = depth[up] + 1
     return max(depth.values())
 
