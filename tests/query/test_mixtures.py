@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.mixtures import cards_of, mixed_joint, random_mixture, weighed_parts
@@ -165,6 +165,7 @@ def test_the_probabilities_of_all_rows_sum_to_one(seed, n_components):
     assert np.exp(values).sum() == pytest.approx(1.0, abs=EXACT)
 
 
+@settings(max_examples=30)
 @given(SEEDS)
 def test_the_chain_rule_holds(seed):
     rng = np.random.default_rng(seed)
@@ -178,6 +179,7 @@ def test_the_chain_rule_holds(seed):
     assert total == pytest.approx(log_prob(mixture, Evidence(whole)).values, abs=EXACT)
 
 
+@settings(max_examples=30)
 @given(SEEDS)
 def test_the_joint_has_the_conditionals_for_marginals(seed):
     rng = np.random.default_rng(seed)
@@ -189,6 +191,7 @@ def test_the_joint_has_the_conditionals_for_marginals(seed):
     assert table.sum(axis=1) == pytest.approx(single[1], abs=EXACT)
 
 
+@settings(max_examples=30)
 @given(SEEDS)
 def test_distributions_sum_to_one(seed):
     rng = np.random.default_rng(seed)
@@ -201,6 +204,7 @@ def test_distributions_sum_to_one(seed):
         assert table.min() >= 0
 
 
+@settings(max_examples=30)
 @given(SEEDS)
 def test_the_order_of_the_components_does_not_matter(seed):
     rng = np.random.default_rng(seed)

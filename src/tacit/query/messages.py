@@ -73,14 +73,16 @@ def product_of(messages: Sequence[Messages]) -> Messages:
 
 def added(one: Messages, other: Messages) -> Messages:
     """Messages added entry by entry, however far apart their scales are."""
-    tops = [_highest(each) for each in (one, other)]
-    top = np.maximum(*tops)
-    values = np.zeros_like(one.values)
-    for each in (one, other):
-        exponent = 0 if each.exponent is None else each.exponent
-        # The clip keeps to what is a shift for doubles; beyond it nothing is left of an entry anyway.
-        values += np.ldexp(each.values, np.clip(exponent - top, -2200, 2200))
-    return Messages(values, top)
+    top = np.maximum(_highest(one), _highest(other))
+    return Messages(_brought_to(one, top) + _brought_to(other, top), top)
+
+
+def _brought_to(messages: Messages, exponent: NDArray[np.int64]) -> Array:
+    """The values with another exponent; what is too small for a double then is zero."""
+    shift = -exponent if messages.exponent is None else messages.exponent - exponent
+    # As far as doubles reach in either direction: beyond it an entry is zero, before or after.
+    within = np.minimum(np.maximum(shift, -2200), 2200).astype(np.int32)
+    return np.ldexp(messages.values, within)
 
 
 def _highest(messages: Messages) -> NDArray[np.int64]:

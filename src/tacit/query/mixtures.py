@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,7 @@ class Parts:
         """Number of leaves."""
         return self.first.tree.n_leaves
 
-    @property
+    @cached_property
     def cards(self) -> list[int]:
         """Number of categories of each leaf."""
         return [len(emit) for emit in self.first.emit]
