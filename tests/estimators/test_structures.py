@@ -180,6 +180,23 @@ def test_blocks_that_are_independent_stay_together():
         assert block in splits(tacit.learn_structure(rows, name)), name
 
 
+@pytest.mark.parametrize("name", BY_DISTANCE)
+def test_independent_blocks_meet_in_one_node(name):
+    rng = np.random.default_rng(3)
+    rows = np.hstack([noisy_copies(rng, 2000, [2] * 3) for _ in range(4)])
+    found = tacit.learn_structure(rows, name)
+    assert max(len(found.neighbours[hidden]) for hidden in found.hidden) == 4
+
+
+@pytest.mark.parametrize("name", ["neighbor-joining", "chow-liu-joining"])
+def test_edges_without_length_between_hidden_nodes_are_contracted(name):
+    rng = np.random.default_rng(4)
+    rows = np.repeat(noisy_copies(rng, 500, [2] * 2), 4, axis=1)  # two columns, four times each
+    found = tacit.learn_structure(rows, name)
+    assert len(found.hidden) == 2
+    assert min(found.lengths) >= 0
+
+
 # -- laws -------------------------------------------------------------------------------------------
 
 MODEL = tacit.toy.random_tree_model(n_leaves=8, random_state=5)
