@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import norm, rankdata
+from scipy.stats import chi2, norm, rankdata
 
 from oracles.distances import path_lengths
 from tacit.errors import ArgumentError, DataError
@@ -314,6 +314,33 @@ def test_a_chance_finding_in_few_rows_is_not_a_short_distance():
     found = gaussian_distances(X)
     assert not found.supported[0, 1]
     assert found.values[0, 1] > math.log(1000 / 4) / 2 - 1e-9
+
+
+def test_one_row_supports_nothing():
+    found = discrete_distances(counted([[0, 1, 0]], (2, 2, 2)), (2, 2, 2))
+    assert np.array_equal(found.supported, np.eye(3, dtype=bool))
+    assert not found.values.any()  # the ceiling of one row
+
+
+def test_the_limit_of_noise_is_that_of_chi_square():
+    freedom = np.array([1.0, 2.0, 5.0, 40.0])
+    for chance in (1e-2, 1e-4, 1e-6):
+        expected = chi2.isf(chance, freedom) / freedom
+        assert metrics._chi_square_limit(freedom, chance) == pytest.approx(expected, rel=0.15)
+
+
+def test_the_limit_has_the_degrees_of_freedom_of_the_categories():
+    rng = np.random.default_rng(0)
+    ratios = []
+    for _ in range(300):
+        codes = np.stack([rng.integers(0, 4, size=500), rng.integers(0, 6, size=500)], axis=1)
+        covariance, _ = metrics._indicator_covariances(counted(codes, (4, 6)), (4, 6))
+        cross, own, other = covariance[:4, 4:], covariance[:4, :4], covariance[4:, 4:]
+        ratios.append(500 * (cross**2).sum() / np.trace(own) / np.trace(other))
+    assert np.mean(ratios) == pytest.approx(1, abs=0.1)
+    # Chi-square with 15 degrees of freedom, divided by them: five in a hundred are beyond the limit.
+    beyond = np.mean(np.array(ratios) > metrics._chi_square_limit(np.array(15.0), 0.05))
+    assert 0.01 < beyond < 0.1
 
 
 def test_nothing_has_no_distances():
