@@ -1,9 +1,9 @@
 """Trees from distances and from counts, beside other programs: python benchmarks/joining.py [--quick].
 
-Neighbour joining of 64 to 5,000 leaves, on the distances of a random tree, with noise of 0, 5 and 40 %
-(the last up to 2,000), beside scikit-bio: the same tree, its lengths to 1e-9, the time, and the memory of the largest (`--quick`
-ends at 500 leaves). Chow-Liu trees of binary columns, beside pgmpy, and beside one product of the data with
-itself.
+Neighbour joining of 64 to 5,000 leaves, on the distances of a random tree with noise of 0, 5 and 40 % (the
+last up to 2,000 leaves), beside scikit-bio: the same tree, lengths to 1e-9, the time, and the memory of the
+largest (`--quick` ends at 500 leaves). Chow-Liu trees of binary columns, beside pgmpy, and beside one product
+of the data with itself.
 
 CPU seconds of one thread after one run to warm up. `make peers` installs the other programs; without them the
 parts that need them are left out.
