@@ -42,7 +42,8 @@ def covariance_distances(
     """Distances between variables from the covariances of their features.
 
     With ``n_values=None`` the dependence of two variables is the size (Frobenius norm) of their
-    cross-covariance, ``|C_ij|² / (|C_ii| |C_jj|)``, and the distance half of its negative logarithm. It
+    cross-covariance, ``|C_ij|² / (|C_ii| |C_jj|)``, less what noise adds to the square, and the distance half
+    of its negative logarithm. It
     adds up along paths if all hidden variables have two states, or everything is Gaussian with one number
     each; otherwise nearly so, far pairs being ruled by their largest singular value. With a number it is
     the product of that many singular values (thesis, equation 6.18): ``- log s(C_ij) + log s(C_ii) / 2 +
@@ -51,8 +52,9 @@ def covariance_distances(
 
     A dependence counts as supported if its size is beyond what independent variables would show, with a
     chance of 5 % that any one of all pairs does so by accident; and, with a number, if the last singular
-    value counted is at least twice the noise. No factor counts as less than ``1 / sqrt(n_rows)``, so that
-    distances have a ceiling: half the logarithm of the largest number of rows, times `n_values`. A pair
+    value counted is at least twice the noise. No factor counts as less than its noise in one direction,
+    ``1 / sqrt(n_rows)`` or (sizes of more than one number each) somewhat less, so that distances have a
+    ceiling: half the logarithm of the largest number of rows, times `n_values`, or somewhat more. A pair
     that has fewer rows than others, and is not supported, is put where so weak a finding would be with as
     many rows as the others have.
 
@@ -90,15 +92,20 @@ def covariance_distances(
     with np.errstate(divide="ignore", invalid="ignore"):  # of constants
         supported = _dependent(norms, spread, rows)
         if n_values is None:
-            factors = (norms / np.sqrt(np.multiply.outer(size, size)))[..., None]
+            freedom = _freedom(size, spread)
+            factors = _sizes_without_noise(norms, spread, freedom, rows)[..., None]
+            noise = freedom**-0.25  # of a factor, in units of 1 / sqrt(n_rows)
         else:
             values = _block_values(covariance, starts, sizes, n_values)  # (i, j, value)
             own = np.sqrt(values[np.arange(n), np.arange(n)])
             factors = values / (own[:, None] * own)
-        supported &= factors[..., -1] > 2 * np.maximum(1 / np.sqrt(rows), _LEAST)
+            noise = np.ones((n, n))
+        supported &= factors[..., -1] > 2 * np.maximum(noise / np.sqrt(rows), _LEAST)
         factors = np.where(supported[..., None], factors, factors * _fewer(rows)[..., None])
-    least = max(1 / math.sqrt(max(rows.max(), 1.0)), _LEAST)
-    factors = np.where(np.isfinite(factors), np.maximum(factors, least), least)
+    least = np.maximum(noise / math.sqrt(max(rows.max(), 1.0)), _LEAST)
+    least = np.where(np.isfinite(least), least, max(1 / math.sqrt(max(rows.max(), 1.0)), _LEAST))
+    factors = np.where(np.isfinite(factors), factors, 0.0)
+    factors = np.maximum(factors, least[..., None])
     distances = np.maximum(-np.log(factors).sum(axis=2), 0.0)
     # The upper triangle counts: rounding shall not make the two sides differ.
     upper, upper_supported = np.triu(distances, k=1), np.triu(supported, k=1)
@@ -114,9 +121,25 @@ def _dependent(norms: Array, spread: Array, rows: Array) -> Flags:
     """
     size = norms.diagonal()
     n_pairs = max(len(size) * (len(size) - 1) / 2, 1)
-    freedom = np.multiply.outer(spread / size, spread / size) ** 2
+    freedom = _freedom(size, spread)
     ratio = rows * norms**2 / np.multiply.outer(spread, spread)
     return np.asarray(ratio > _chi_square_limit(freedom, _LEVEL / n_pairs))
+
+
+def _freedom(size: Array, spread: Array) -> Array:
+    """(i, j) In how many directions, about, an independent pair's covariance can be noise."""
+    return np.asarray(np.multiply.outer(spread / size, spread / size) ** 2)
+
+
+def _sizes_without_noise(norms: Array, spread: Array, freedom: Array, rows: Array) -> Array:
+    """(i, j) Sizes of covariances in units of the variables' own, less what noise adds to them.
+
+    Noise adds to the square of the size in every direction but that of the dependence itself. Left in, it
+    makes far pairs look as near as all other far pairs, and the more so the more categories there are.
+    """
+    size = norms.diagonal()
+    added = (1 - 1 / freedom) * np.multiply.outer(spread, spread) / rows
+    return np.asarray(np.sqrt(np.maximum(norms**2 - added, 0.0) / np.multiply.outer(size, size)))
 
 
 def _fewer(rows: Array) -> Array:
