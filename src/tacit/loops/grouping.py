@@ -267,9 +267,10 @@ def replace_by_guess(first, second, apart, alive, n_alive, floor, similarity, fa
 def group_siblings(similarity, floor, exact, joined, lengths):
     """Joins the two variables that look most like siblings, until three are left.
 
-    The distances of siblings to every third variable differ by the same number (Choi et al. 2011, lemma 4), and so
-    do those of a parent and its child. How much they spread is measured by a sum of squares in units of their noise.
-    A pair that was joined is replaced by the best linear guess of the node between them.
+    The distances of siblings to every third variable differ by the same number (Choi et al. 2011, lemma
+    4), and so do those of a parent and its child. How much they spread is measured by a sum of squares in
+    units of their noise. A pair that was joined is replaced by the best linear guess of the node between
+    them.
 
     Parameters
     ----------

@@ -28,7 +28,9 @@ class Draft:
 
     def __init__(self, n_observed: int, edges: Iterable[Edge] = ()) -> None:
         self.n_observed = n_observed
-        self.near: list[dict[int, float]] = [{} for _ in range(n_observed)]  # neighbours and lengths
+        self.near: list[dict[int, float]] = [
+            {} for _ in range(n_observed)
+        ]  # neighbours and lengths
         for one, other, length in edges:
             while len(self.near) <= max(one, other):
                 self.near.append({})

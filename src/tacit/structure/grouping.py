@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tacit.errors import ArgumentError
 from tacit.structure.drafts import Draft, Edge
 from tacit.structure.quartets import SHORTEST
-from tacit.structure.refining import noise_floor, refine, similarity_of
+from tacit.structure.refining import effective_rows, floor_of, refine, similarity_of
 from tacit.structure.shortening import contract_insignificant
 from tacit.structure.spanning import maximum_spanning_tree
 from tacit.structure.topology import Topology
@@ -35,12 +35,13 @@ def recursive_grouping(
 ) -> Topology:
     """The tree over observed and hidden nodes that the distances speak for, siblings grouped step by step.
 
-    Siblings are found by Choi's test: their distances to all other variables differ by the same number. Here the
-    spread of the differences is measured in units of its noise, which grows exponentially with distance, and
-    a group is replaced by the best linear guess of its parent. Then branches are interchanged wherever that fits
-    better (`refine_topology`), and edges whose length could be chance are contracted, which leaves nodes of any
-    degree, and observed variables inside the tree. Exact distances of a tree without superfluous hidden nodes give
-    back the tree. Takes time cubic in the number of variables.
+    Siblings are found by Choi's test: their distances to all other variables differ by the same number.
+    Here the spread of the differences is measured in units of its noise, which grows exponentially with
+    distance, and a group is replaced by the best linear guess of its parent. Then branches are
+    interchanged wherever that fits better (`refine_topology`), and edges whose length could be chance are
+    contracted, which leaves nodes of any degree, and observed variables inside the tree. Exact distances
+    of a tree without superfluous hidden nodes give back the tree. Takes time cubic in the number of
+    variables.
 
     Parameters
     ----------
@@ -49,9 +50,9 @@ def recursive_grouping(
     names : sequence of str
         Names of the variables.
     supported : (variable, variable) of bool, optional
-        Which distances the data support. Blocks of variables without supported distances between them get a tree
-        each; the trees are hung on one hidden node (two are joined directly) by edges as long as the longest
-        distance.
+        Which distances the data support. Blocks of variables without supported distances between them get
+        a tree each; the trees are hung on one hidden node (two are joined directly) by edges as long as
+        the longest distance.
     n_rows : float, optional
         Rows that the distances were estimated from; without it they count as exact.
     n_states : int
@@ -84,9 +85,10 @@ def chow_liu_grouping(
 ) -> Topology:
     """The tree over observed and hidden nodes that grows from the shortest tree over the observed ones.
 
-    The minimum spanning tree of the distances has its hidden nodes contracted into the nearest variables. So
-    each variable and its neighbours there are grouped by themselves, from short and therefore precise distances.
-    What follows is as in `recursive_grouping`. Much faster for many variables, and better for long thin trees.
+    The minimum spanning tree of the distances has its hidden nodes contracted into the nearest variables.
+    So each variable and its neighbours there are grouped by themselves, from short and therefore precise
+    distances. What follows is as in `recursive_grouping`. Much faster for many variables, and better for
+    long thin trees.
 
     Parameters
     ----------
@@ -115,17 +117,14 @@ def _grouped(
     names = [str(name) for name in names]
     if not names:
         raise ArgumentError("there is no variable to make a tree of")
-    if n_rows is not None and not n_rows > 1:
-        raise ArgumentError(f"n_rows={n_rows}: distances are estimated from at least 2 rows")
     similarity = similarity_of(distances, names, n_states)
-    floor, scale = noise_floor(n_rows, n_states), n_states - 1
+    rows, scale = effective_rows(n_rows, n_states), n_states - 1
     drafts = []
     for block in _blocks(similarity, supported):
         within = similarity[np.ix_(block, block)]
-        draft = start(within.copy(), floor, n_rows is None)
-        refine(draft, within, floor)
-        rows = None if n_rows is None else n_rows * scale
-        contract_insignificant(draft, within, floor, rows, least / scale)
+        draft = start(within.copy(), floor_of(rows), rows is None)
+        refine(draft, within, rows)
+        contract_insignificant(draft, within, rows, least / scale)
         drafts.append((block, draft))
     finite = np.asarray(distances, dtype=np.float64)
     longest = float(np.max(finite, where=np.isfinite(finite), initial=0.0)) / scale
@@ -148,9 +147,7 @@ def _blocks(similarity: Array, supported: Any) -> list[Integers]:
     return [np.flatnonzero(label == block) for block in range(n_blocks)]
 
 
-def _joined(
-    drafts: Sequence[tuple[Integers, Draft]], n_variables: int, longest: float
-) -> Draft:
+def _joined(drafts: Sequence[tuple[Integers, Draft]], n_variables: int, longest: float) -> Draft:
     """One tree of the trees of all blocks: hung on a hidden node by their centres, or two joined."""
     whole = Draft(n_variables)
     centres = []
@@ -163,7 +160,7 @@ def _joined(
             whole.join(number[one], number[other], length)
         centres.append(number[_centre(draft)] if len(drafts) > 1 else 0)
     if len(centres) == 2:
-        whole.join(*centres, longest)
+        whole.join(centres[0], centres[1], longest)
     elif len(centres) > 2:
         hub = whole.add()
         for node in centres:
@@ -192,7 +189,7 @@ def _sibling_draft(similarity: Array, floor: float, exact: bool) -> Draft:
 
 
 def _siblings(similarity: Array, floor: float, exact: bool) -> list[Edge]:
-    """Edges of the binary tree of grouped siblings; hidden nodes follow the variables. Overwrites its input."""
+    """Edges of the binary tree of grouped siblings, its hidden nodes last; overwrites its input."""
     from tacit.loops.grouping import group_siblings
 
     n_variables = len(similarity)

@@ -47,7 +47,7 @@ class Quartets:
     def variances(self) -> Array:
         """(edge,): of the lengths, times the number of rows; see `_covariance`."""
         weights = np.array([-0.5, -0.5, 0.25, 0.25, 0.25, 0.25])
-        return np.einsum("p,epq,q->e", weights, self._covariance, weights)
+        return np.asarray(np.einsum("p,epq,q->e", weights, self._covariance, weights))
 
     @cached_property
     def misfits(self) -> Array:
@@ -59,7 +59,7 @@ class Quartets:
         variance = np.einsum("p,epq,q->e", weights, self._covariance, weights)
         gap = self.sums[:, 1] - self.sums[:, 2]
         four = (self.depths > 0).all(axis=1)
-        return np.divide(gap**2, variance, out=np.full(len(gap), np.nan), where=four)
+        return np.where(four, gap**2 / np.where(four, variance, 1.0), np.nan)
 
     @cached_property
     def _covariance(self) -> Array:
@@ -88,8 +88,9 @@ class Quartets:
 def quartets_of(draft: Draft, similarity: Array, floor: float) -> Quartets:
     """The groups around every edge and the distances between them.
 
-    The variables of a group are weighted as the best linear guess of the edge's end, by the draft's lengths.
-    Guesses are compared by similarities, in which noise averages out, and not by distances, in which it does not.
+    The variables of a group are weighted as the best linear guess of the edge's end, by the draft's
+    lengths. Guesses are compared by similarities, in which noise averages out, and not by distances, in
+    which it does not.
 
     Parameters
     ----------

@@ -40,9 +40,9 @@ def contract_short(topology: Topology, least: float, *, observed: bool = False) 
     --------
     >>> tree = Topology.from_newick("((a:1,b:0.01)h:0.02,(c:1,d:1)k:1,e:1)r;")
     >>> contract_short(tree, 0.1).to_newick()
-    '((c:1.0,d:1.0)k:1.0,e:1.0,a:1.0,b:0.01)h;'
+    '(a:1.0,b:0.01,(c:1.0,d:1.0)k:1.0,e:1.0)r;'
     >>> contract_short(tree, 0.1, observed=True).to_newick()
-    '((c:1.0,d:1.0)k:1.0,e:1.0,a:1.0)b;'
+    '(a:1.0,(c:1.0,d:1.0)k:1.0,e:1.0)b;'
     """
     if math.isnan(least):
         raise ArgumentError("least is NaN; give the length below which edges are contracted")
@@ -79,21 +79,22 @@ def contract_short(topology: Topology, least: float, *, observed: bool = False) 
 
 
 def contract_insignificant(
-    draft: Draft, similarity: Array, floor: float, n_rows: float | None, least: float = 0.0
+    draft: Draft, similarity: Array, n_rows: float | None, least: float = 0.0
 ) -> None:
     """Merge the ends of edges whose lengths could be chance; the draft changes.
 
-    An edge stays if its squared length is at least log(n_rows) + 2 log(number of edges) times its variance:
-    the Bayesian criterion, extended by the number of edges to choose from, so that with growing data wrong edges go
-    and right ones stay. The variance is that of a model of noise, made larger if the distances fit the tree
-    worse than it allows. The least significant edge goes first, and what is around it is estimated anew.
+    An edge stays if its squared length is at least log(n_rows · number of edges) times its variance: the
+    Bayesian criterion, extended by the number of edges to choose from, so that with growing data wrong
+    edges go and right ones stay. The variance is that of a model of noise, made larger if the distances
+    fit the tree worse than it allows. The least significant edge goes first, and what is around it is
+    estimated anew.
 
     Parameters
     ----------
     draft : Draft
         Of few misplaced branches: see `refine`.
-    similarity, floor
-        As `quartets_of` takes them.
+    similarity : (variable, variable)
+        exp(-distance).
     n_rows : float or None
         Rows times singular values per distance; None if distances are exact.
     least : float
@@ -101,13 +102,13 @@ def contract_insignificant(
     """
     factor = None
     while draft.edges():
-        found = refit(draft, similarity, floor)
+        found = refit(draft, similarity, n_rows)
         if n_rows is None:
             limits = np.full(len(found.ends), ROUNDING * max(draft.paths().max(), 1e-300))
         else:
             if factor is None:  # of the tree before anything was contracted: more is left to fit
                 factor = noise_factor(found, n_rows)
-            bar = math.log(n_rows) + 2.0 * math.log(max(len(found.ends), 1))
+            bar = math.log(n_rows * max(len(found.ends), 1))
             limits = np.sqrt(bar * factor * found.variances / n_rows)
         limits = np.maximum(limits, max(least, 1e-300))  # equal variables: no length, no noise
         if not _merge_shortest(draft, found, found.lengths / limits):
