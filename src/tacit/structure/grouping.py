@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError
 from tacit.structure.drafts import Draft, Edge
+from tacit.structure.joining import _blocks
 from tacit.structure.quartets import SHORTEST
 from tacit.structure.refining import effective_rows, floor_of, refine, similarity_of
+from tacit.structure.rooting import centre
 from tacit.structure.shortening import contract_insignificant
 from tacit.structure.spanning import maximum_spanning_tree
 from tacit.structure.topology import Topology
@@ -46,13 +47,12 @@ def recursive_grouping(
     Parameters
     ----------
     distances : (variable, variable)
-        Additive along a tree up to noise, symmetric; inf where there is none.
+        Additive along a tree up to noise; symmetric and finite.
     names : sequence of str
         Names of the variables.
     supported : (variable, variable) of bool, optional
         Which distances the data support. Blocks of variables without supported distances between them get
-        a tree each; the trees are hung on one hidden node (two are joined directly) by edges as long as
-        the longest distance.
+        a tree each, and the blocks meet in one more hidden node, each at half the largest distance of all.
     n_rows : float, optional
         Rows that the distances were estimated from; without it they count as exact.
     n_states : int
@@ -114,43 +114,23 @@ def _grouped(
     least: float,
 ) -> Topology:
     """Blocks of variables, each by itself: a start, refined and contracted."""
-    names = [str(name) for name in names]
-    if not names:
-        raise ArgumentError("there is no variable to make a tree of")
     similarity = similarity_of(distances, names, n_states)
     rows, scale = effective_rows(n_rows, n_states), n_states - 1
     drafts = []
-    for block in _blocks(similarity, supported):
+    for block in _blocks(supported, len(names)):
         within = similarity[np.ix_(block, block)]
         draft = start(within.copy(), floor_of(rows), rows is None)
         refine(draft, within, rows)
         contract_insignificant(draft, within, rows, least / scale)
         drafts.append((block, draft))
-    finite = np.asarray(distances, dtype=np.float64)
-    longest = float(np.max(finite, where=np.isfinite(finite), initial=0.0)) / scale
+    longest = -float(np.log(similarity.min()))
     return _joined(drafts, len(names), longest).topology(names, scale)
 
 
-def _blocks(similarity: Array, supported: Any) -> list[Integers]:
-    """Variables that supported distances hold together, in the order of their first members."""
-    from scipy.sparse.csgraph import connected_components
-
-    held = similarity > 0
-    if supported is not None:
-        given = np.asarray(supported, dtype=bool)
-        if given.shape != similarity.shape:
-            raise ArgumentError(
-                f"supported must have the shape of the distances, {similarity.shape}, not {given.shape}"
-            )
-        held &= given | given.T
-    n_blocks, label = connected_components(held, directed=False)
-    return [np.flatnonzero(label == block) for block in range(n_blocks)]
-
-
 def _joined(drafts: Sequence[tuple[Integers, Draft]], n_variables: int, longest: float) -> Draft:
-    """One tree of the trees of all blocks: hung on a hidden node by their centres, or two joined."""
+    """One tree of the trees of all blocks: hung on a hidden node by their middles, or two joined."""
     whole = Draft(n_variables)
-    centres = []
+    middles = []
     for block, draft in drafts:
         number = {place: int(variable) for place, variable in enumerate(block)}
         for node in range(draft.n_observed, len(draft.near)):
@@ -158,29 +138,28 @@ def _joined(drafts: Sequence[tuple[Integers, Draft]], n_variables: int, longest:
                 number[node] = whole.add()
         for one, other, length in draft.edges():
             whole.join(number[one], number[other], length)
-        centres.append(number[_centre(draft)] if len(drafts) > 1 else 0)
-    if len(centres) == 2:
-        whole.join(centres[0], centres[1], longest)
-    elif len(centres) > 2:
+        if len(drafts) > 1:
+            middles.append(_middle(whole, list(number.values())))
+    if len(middles) == 2:
+        whole.join(middles[0], middles[1], longest)
+    elif middles:
         hub = whole.add()
-        for node in centres:
+        for node in middles:
             whole.join(hub, node, longest / 2)
     return whole
 
 
-def _centre(draft: Draft) -> int:
-    """The hidden node from which all variables are nearest together, or such a variable if none is hidden."""
-    hidden = [node for node in range(draft.n_observed, len(draft.near)) if draft.near[node]]
-    best, least = 0, np.inf
-    for node in hidden or range(draft.n_observed):
-        order, above = draft.walk(node)
-        reach = {node: 0.0}
-        for each in order[1:]:
-            reach[each] = reach[above[each]] + draft.near[each][above[each]]
-        total = sum(reach[variable] for variable in range(draft.n_observed))
-        if total < least:
-            best, least = node, total
-    return best
+def _middle(draft: Draft, nodes: Sequence[int]) -> int:
+    """The node to hold a block by: its centre, or a new one in the middle of two variables."""
+    if len(nodes) > 2:
+        return int(centre({str(node): [str(each) for each in draft.near[node]] for node in nodes}))
+    if len(nodes) == 1:
+        return nodes[0]
+    length = draft.cut(*nodes) / 2
+    middle = draft.add()
+    for node in nodes:
+        draft.join(middle, node, length)
+    return middle
 
 
 def _sibling_draft(similarity: Array, floor: float, exact: bool) -> Draft:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError
 from tacit.structure.drafts import Draft
+from tacit.structure.joining import _checked
 from tacit.structure.quartets import LONGEST, SHORTEST, Quartets, quartets_of
 from tacit.structure.topology import Topology
 
@@ -116,20 +117,10 @@ def choose_topology(
 
 
 def similarity_of(distances: Any, names: Sequence[str], n_states: int) -> Array:
-    """exp(-distance) per singular value, with ones on the diagonal; distances checked."""
-    matrix = np.array(distances, dtype=np.float64)
-    if matrix.shape != (len(names), len(names)):
-        raise ArgumentError(
-            f"distances of {len(names)} variables are needed, one row and column each, "
-            f"not {matrix.shape}"
-        )
-    if np.isnan(matrix).any() or (matrix < 0).any():
-        raise ArgumentError("a distance is negative or NaN; write inf where there is none")
+    """exp(-distance) per singular value; distances checked."""
     if n_states < 2:
-        raise ArgumentError(f"n_states={n_states}: distances need at least 2 states")
-    similarity = np.exp(-np.maximum(matrix, matrix.T) / (n_states - 1))
-    np.fill_diagonal(similarity, 1.0)
-    return similarity
+        raise ArgumentError(f"n_states={n_states}; hidden variables have at least two states")
+    return np.exp(-np.maximum(_checked(distances, len(names)), 0.0) / (n_states - 1))
 
 
 def effective_rows(n_rows: float | None, n_states: int) -> float | None:

@@ -83,11 +83,11 @@ def contract_insignificant(
 ) -> None:
     """Merge the ends of edges whose lengths could be chance; the draft changes.
 
-    An edge stays if its squared length is at least log(n_rows · number of edges) times its variance: the
-    Bayesian criterion, extended by the number of edges to choose from, so that with growing data wrong
-    edges go and right ones stay. The variance is that of a model of noise, made larger if the distances
-    fit the tree worse than it allows. The least significant edge goes first, and what is around it is
-    estimated anew.
+    An edge stays if its squared length is at least log(n_rows) + 1.5 log(number of edges) times its
+    variance: the Bayesian criterion, extended by the number of edges to choose from, so that with growing
+    data wrong edges go and right ones stay. The variance is that of a model of noise, made larger if the
+    distances fit the tree worse than it allows. The least significant edge goes first, and what is around
+    it is estimated anew.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def contract_insignificant(
         else:
             if factor is None:  # of the tree before anything was contracted: more is left to fit
                 factor = noise_factor(found, n_rows)
-            bar = math.log(n_rows * max(len(found.ends), 1))
+            bar = math.log(n_rows) + 1.5 * math.log(max(len(found.ends), 1))
             limits = np.sqrt(bar * factor * found.variances / n_rows)
         limits = np.maximum(limits, max(least, 1e-300))  # equal variables: no length, no noise
         if not _merge_shortest(draft, found, found.lengths / limits):
