@@ -16,6 +16,7 @@ from tacit.structure.refining import (
     choose_topology,
     refine,
     refine_topology,
+    refined_joining,
     similarity_of,
     surrogate_likelihood,
 )
@@ -79,10 +80,30 @@ def test_from_noisy_distances_it_is_better_than_what_it_began_with(shape):
             for way, start in starts.items()
         }
         best, _ = choose_topology(refined, distances, names, n_rows=1000)
+        chosen = refined_joining(distances, names, n_rows=1000)
+        assert robinson_foulds(chosen, refined[best]) == 0
         before.append([robinson_foulds(start, tree, normalised=True) for start in starts.values()])
         after.append(robinson_foulds(refined[best], tree, normalised=True))
     assert np.mean(after) < np.mean(before, axis=0).min() + 0.005
     assert np.mean(after) < 0.05
+
+
+@given(seed=st.integers(0, 2**32 - 1), n_leaves=st.integers(1, 20))
+def test_refined_joining_gives_back_the_tree_of_exact_distances(seed, n_leaves):
+    rng = np.random.default_rng(seed)
+    tree = with_lengths(random_topology(n_leaves, n_children=(2, 2), random_state=rng), rng)
+    found = refined_joining(path_lengths(tree, tree.observed), tree.observed)
+    assert robinson_foulds(found, tree) == 0
+    assert path_lengths(found, tree.observed) == pytest.approx(
+        path_lengths(tree, tree.observed), abs=1e-6
+    )
+
+
+def test_refined_joining_learns_blocks_apart():
+    distances = np.array([[0, 1, 5, 5], [1, 0, 5, 5], [5, 5, 0, 1], [5, 5, 1, 0]], dtype=float)
+    found = refined_joining(distances, "abcd", supported=distances < 5)
+    assert robinson_foulds(found, Topology.from_newick("((a,b),(c,d));")) == 0
+    assert max(found.lengths) == pytest.approx(5.0)
 
 
 def test_the_best_of_several_trees_is_the_true_one():

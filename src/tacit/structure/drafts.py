@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.structure.rooting import fresh
+from tacit.structure.joining import _blocks
+from tacit.structure.rooting import centre, fresh
 from tacit.structure.topology import Topology
 
 Array = NDArray[np.float64]
@@ -98,14 +100,21 @@ class Draft:
 
     def paths(self) -> Array:
         """Distances between the observed variables along the tree: (variable, variable)."""
+        found = np.zeros((self.n_observed, self.n_observed))
         order, above = self.walk(0)
-        place = {node: number for number, node in enumerate(order)}
-        reach = np.zeros((len(order), len(order)))
-        for node in order[1:]:
-            here, length = place[node], self.near[node][above[node]]
-            reach[here, :here] = reach[:here, here] = reach[place[above[node]], :here] + length
-        seen = [place[node] for node in range(self.n_observed)]
-        return reach[np.ix_(seen, seen)]
+        # Of each node, the variables that were found behind it so far, and how far they are from it.
+        behind: dict[int, tuple[Integers, Array]] = {}
+        for node in reversed(order):
+            own = [node] if node < self.n_observed else []
+            members, far = np.array(own, dtype=np.int64), np.zeros(len(own))
+            for other, length in self.near[node].items():
+                if other != above[node]:
+                    theirs, apart = behind.pop(other)
+                    apart = apart + length
+                    found[np.ix_(members, theirs)] = np.add.outer(far, apart)
+                    members, far = np.append(members, theirs), np.append(far, apart)
+            behind[node] = members, far
+        return found + found.T
 
     def walk(self, start: int) -> tuple[list[int], dict[int, int]]:
         """All nodes, nearest first, and the neighbour of each towards the start."""
@@ -116,3 +125,52 @@ class Draft:
                     above[other] = node
                     order.append(other)
         return order, above
+
+
+def learnt_in_blocks(learn: Callable[[Array], Draft], similarity: Array, supported: Any) -> Draft:
+    """The drafts of all blocks, each learnt from the similarities within it, joined to one.
+
+    Parameters
+    ----------
+    learn : callable
+        From similarities to a draft.
+    similarity : (variable, variable)
+    supported : (variable, variable) of bool or None
+        Variables that no chain of supported pairs joins are in different blocks. These meet in one more
+        hidden node, each at half the largest distance of all.
+    """
+    blocks = _blocks(supported, len(similarity))
+    if len(blocks) == 1:
+        return learn(similarity)
+    whole = Draft(len(similarity))
+    far = -float(np.log(similarity.min()))
+    middles = []
+    for block in blocks:
+        draft = learn(similarity[np.ix_(block, block)])
+        number = {place: int(variable) for place, variable in enumerate(block)}
+        for node in range(draft.n_observed, len(draft.near)):
+            if draft.near[node]:
+                number[node] = whole.add()
+        for one, other, length in draft.edges():
+            whole.join(number[one], number[other], length)
+        middles.append(_middle(whole, list(number.values())))
+    if len(middles) == 2:
+        whole.join(middles[0], middles[1], far)
+    else:
+        hub = whole.add()
+        for node in middles:
+            whole.join(hub, node, far / 2)
+    return whole
+
+
+def _middle(draft: Draft, nodes: Sequence[int]) -> int:
+    """The node to hold a block by: its centre, or a new one in the middle of two variables."""
+    if len(nodes) > 2:
+        return int(centre({str(node): [str(each) for each in draft.near[node]] for node in nodes}))
+    if len(nodes) == 1:
+        return nodes[0]
+    length = draft.cut(*nodes) / 2
+    middle = draft.add()
+    for node in nodes:
+        draft.join(middle, node, length)
+    return middle

@@ -8,17 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.structure.drafts import Draft, Edge
-from tacit.structure.joining import _blocks
+from tacit.structure.drafts import Draft, Edge, learnt_in_blocks
 from tacit.structure.quartets import SHORTEST
 from tacit.structure.refining import effective_rows, floor_of, refine, similarity_of
-from tacit.structure.rooting import centre
 from tacit.structure.shortening import contract_insignificant
 from tacit.structure.spanning import maximum_spanning_tree
 from tacit.structure.topology import Topology
 
 Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Start = Callable[[Array, float, bool], Draft]
 
 # Similarity to a node above which a variable counts as the node itself; see `tacit.loops.grouping`.
@@ -114,52 +111,16 @@ def _grouped(
     least: float,
 ) -> Topology:
     """Blocks of variables, each by itself: a start, refined and contracted."""
+    rows = effective_rows(n_rows, n_states)
+
+    def learnt(similarity: Array) -> Draft:
+        draft = start(similarity.copy(), floor_of(rows), rows is None)
+        refine(draft, similarity, rows)
+        contract_insignificant(draft, similarity, rows, least / (n_states - 1))
+        return draft
+
     similarity = similarity_of(distances, names, n_states)
-    rows, scale = effective_rows(n_rows, n_states), n_states - 1
-    drafts = []
-    for block in _blocks(supported, len(names)):
-        within = similarity[np.ix_(block, block)]
-        draft = start(within.copy(), floor_of(rows), rows is None)
-        refine(draft, within, rows)
-        contract_insignificant(draft, within, rows, least / scale)
-        drafts.append((block, draft))
-    longest = -float(np.log(similarity.min()))
-    return _joined(drafts, len(names), longest).topology(names, scale)
-
-
-def _joined(drafts: Sequence[tuple[Integers, Draft]], n_variables: int, longest: float) -> Draft:
-    """One tree of the trees of all blocks: hung on a hidden node by their middles, or two joined."""
-    whole = Draft(n_variables)
-    middles = []
-    for block, draft in drafts:
-        number = {place: int(variable) for place, variable in enumerate(block)}
-        for node in range(draft.n_observed, len(draft.near)):
-            if draft.near[node]:
-                number[node] = whole.add()
-        for one, other, length in draft.edges():
-            whole.join(number[one], number[other], length)
-        if len(drafts) > 1:
-            middles.append(_middle(whole, list(number.values())))
-    if len(middles) == 2:
-        whole.join(middles[0], middles[1], longest)
-    elif middles:
-        hub = whole.add()
-        for node in middles:
-            whole.join(hub, node, longest / 2)
-    return whole
-
-
-def _middle(draft: Draft, nodes: Sequence[int]) -> int:
-    """The node to hold a block by: its centre, or a new one in the middle of two variables."""
-    if len(nodes) > 2:
-        return int(centre({str(node): [str(each) for each in draft.near[node]] for node in nodes}))
-    if len(nodes) == 1:
-        return nodes[0]
-    length = draft.cut(*nodes) / 2
-    middle = draft.add()
-    for node in nodes:
-        draft.join(middle, node, length)
-    return middle
+    return learnt_in_blocks(learnt, similarity, supported).topology(names, scale=n_states - 1)
 
 
 def _sibling_draft(similarity: Array, floor: float, exact: bool) -> Draft:
