@@ -294,6 +294,30 @@ def test_independent_columns_are_rarely_taken_for_dependent(cards):
     assert n_wrong <= 6  # 2 of 40 are expected; 6 or fewer come out in 99 of 100 cases
 
 
+def blocks_of_rows(n_rows, between, seed):
+    """Two groups of twelve binary columns, each about one hidden column; the two depend on each other."""
+    rng = np.random.default_rng(seed)
+    one = rng.integers(0, 2, size=n_rows)
+    other = np.where(rng.random(n_rows) < between, one, rng.integers(0, 2, size=n_rows))
+    columns = [
+        np.where(rng.random(n_rows) < 0.6, hidden, rng.integers(0, 2, size=n_rows))
+        for hidden in (one, other)
+        for _ in range(12)
+    ]
+    return discrete_distances(counted(np.stack(columns, axis=1), (2,) * 24), (2,) * 24).supported
+
+
+def test_blocks_that_depend_on_each_other_as_a_whole_are_linked():
+    supported = blocks_of_rows(500, between=0.22, seed=0)
+    assert supported[:12, :12].mean() > 0.9
+    assert supported[:12, 12:].sum() == 1  # no pair can be told from chance by itself
+
+
+def test_independent_blocks_are_seldom_linked():
+    n_linked = sum(blocks_of_rows(500, 0.0, seed)[:12, 12:].any() for seed in range(40))
+    assert n_linked <= 17  # 10 of 40 are expected; 17 or fewer come out in 99 of 100 cases
+
+
 def test_dependent_columns_are_supported():
     model = model_of(8, 3, 5, 3, diagonal=6.0)
     assert discrete_distances(counted(model.sample(100_000, 0), (5,) * 8), (5,) * 8).supported.all()

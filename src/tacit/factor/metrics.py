@@ -23,6 +23,9 @@ Flags = NDArray[np.bool_]
 
 # Chance that any pair of independent variables passes for dependent, all pairs together.
 _LEVEL = 0.05
+# And of blocks of variables, all pairs of blocks together: a link too many is a long edge, one too few
+# leaves nothing to say about what lies between them.
+_LINK_LEVEL = 0.2
 # Where covariances are exact nothing is noise but rounding.
 _LEAST = 1e-12
 _BLOCK = 1_000_000  # entries
@@ -33,7 +36,7 @@ class Distances:
     """Distances between all pairs of variables, and which of them the data support."""
 
     values: Array  # (i, j)  symmetric, finite, not negative, zero on the diagonal
-    supported: Flags  # (i, j)  False where a pair cannot be told from an independent one
+    supported: Flags  # (i, j)  False where nothing tells a pair from an independent one
 
 
 def covariance_distances(
@@ -52,11 +55,12 @@ def covariance_distances(
 
     A dependence counts as supported if its size is beyond what independent variables would show, with a
     chance of 5 % that any one of all pairs does so by accident; and, with a number, if the last singular
-    value counted is at least twice the noise. No factor counts as less than its noise in one direction,
-    ``1 / sqrt(n_rows)`` or (sizes of more than one number each) somewhat less, so that distances have a
-    ceiling: half the logarithm of the largest number of rows, times `n_values`, or somewhat more. A pair
-    that has fewer rows than others, and is not supported, is put where so weak a finding would be with as
-    many rows as the others have.
+    value counted is at least twice the noise. Between blocks of variables without supported pairs, one
+    pair (the strongest) counts as supported too if the blocks depend on each other as a whole. No factor
+    counts as less than its noise in one direction, ``1 / sqrt(n_rows)`` or (sizes of more than one number
+    each) somewhat less, so that distances have a ceiling: half the logarithm of the largest number of
+    rows, times `n_values`, or somewhat more. A pair that has fewer rows than others, and is not
+    supported, is put where so weak a finding would be with as many rows as the others have.
 
     Parameters
     ----------
@@ -110,10 +114,10 @@ def covariance_distances(
     # The upper triangle counts: rounding shall not make the two sides differ.
     upper, upper_supported = np.triu(distances, k=1), np.triu(supported, k=1)
     everywhere = upper_supported | upper_supported.T | np.eye(n, dtype=np.bool_)
-    return Distances(upper + upper.T, everywhere)
+    return Distances(upper + upper.T, _with_links(everywhere, norms, spread, rows))
 
 
-def _dependent(norms: Array, spread: Array, rows: Array) -> Flags:
+def _dependent(norms: Array, spread: Array, rows: Array, level: float = _LEVEL) -> Flags:
     """(i, j) Whether covariances are larger than those of independent variables would be.
 
     Of an independent pair, ``n_rows |C_ij|² / (trace C_ii trace C_jj)`` is about chi-square over its degrees
@@ -123,7 +127,38 @@ def _dependent(norms: Array, spread: Array, rows: Array) -> Flags:
     n_pairs = max(len(size) * (len(size) - 1) / 2, 1)
     freedom = _freedom(size, spread)
     ratio = rows * norms**2 / np.multiply.outer(spread, spread)
-    return np.asarray(ratio > _chi_square_limit(freedom, _LEVEL / n_pairs))
+    return np.asarray(ratio > _chi_square_limit(freedom, level / n_pairs))
+
+
+def _with_links(supported: Flags, norms: Array, spread: Array, rows: Array) -> Flags:
+    """(i, j) With a pair more between blocks of variables that depend on each other only when taken together.
+
+    Many weak dependences, none of which can be told from chance, can be told from it together: the test is
+    the same with all features of a block for those of one variable. The strongest pair then speaks for all.
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    scale = np.sqrt(np.where(spread > 0, spread, np.inf))
+    norms = norms / np.multiply.outer(scale, scale)
+    supported = supported.copy()
+    while not np.isinf(rows).any():  # exact covariances need no test
+        n_blocks, label = connected_components(supported, directed=False)
+        member = (label[:, None] == np.arange(n_blocks)).astype(np.float64)  # (variable, block)
+        among = np.sqrt(member.T @ norms**2 @ member)
+        per_block = member.T @ (spread > 0).astype(np.float64)
+        seen = member.sum(axis=0)
+        between = member.T @ rows @ member / np.multiply.outer(seen, seen)
+        with np.errstate(divide="ignore", invalid="ignore"):  # of constants
+            linked = np.triu(_dependent(among, per_block, between, _LINK_LEVEL), k=1)
+        linked &= np.maximum.outer(seen, seen) > 1  # single variables were judged before
+        if not linked.any():
+            return supported
+        for one, other in np.argwhere(linked):
+            ours, theirs = np.flatnonzero(label == one), np.flatnonzero(label == other)
+            block = norms[np.ix_(ours, theirs)]
+            i, j = np.unravel_index(np.argmax(block), block.shape)
+            supported[ours[i], theirs[j]] = supported[theirs[j], ours[i]] = True
+    return supported
 
 
 def _freedom(size: Array, spread: Array) -> Array:
