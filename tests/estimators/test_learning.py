@@ -343,7 +343,6 @@ def test_candidates_are_told_too():
     LatentTree(progress=lambda *each: told.append(each)).fit(
         random_tree_model(5, random_state=0).sample(200, random_state=1)
     )
-    assert [text for _, text in told if text.startswith("trying")][:2] == [
-        "trying 1 states",
-        "trying 2 states",
-    ]
+    trials = [text for _, text in told if text.startswith("trying")]
+    assert trials[:2] == ["trying hidden-chow-liu", "trying neighbor-joining"]
+    assert {"trying 1 states", "trying 2 states"} <= set(trials)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tacit.errors import ArgumentError, MissingDataError
 from tacit.estimators.arguments import check_choice, check_count, check_number, seed_from
+from tacit.estimators.choosing import Open, learn_open
 from tacit.estimators.keeping import keep
 from tacit.estimators.recipes import WAYS, Job, Settings
 from tacit.estimators.states import check_carried, chosen_states, known_states, state_counts
@@ -15,6 +16,7 @@ from tacit.estimators.tree_queries import TreeQueries
 
 if TYPE_CHECKING:
     from tacit.data.table import Table
+    from tacit.estimators.progress import Report
     from tacit.moments.source import CountedMoments
     from tacit.structure.topology import Topology
 
@@ -42,6 +44,9 @@ class LatentTree(TreeQueries):
         "auto": moment start, probability tables, accelerated MAP-EM. "spectral": observable operators (fast,
         consistent, possibly slightly negative). "hierarchical": Song et al. (2013). "mossel-roch": tables by
         eigenvectors. "em": plain EM with restarts. "online-em": stepwise EM.
+    n_components : int or "auto"
+        Trees whose mixture the model is, by learn="auto". "auto" is one where a structure, a number of states
+        or a way of learning is given; else as many as held-out rows ask for.
     representation : {"auto", "train", "tensor", "matrix"}
         Of spectral operators at nodes of high degree.
     n_views : int
@@ -98,6 +103,7 @@ class LatentTree(TreeQueries):
         structure: Any = "auto",
         learn: str = "auto",
         *,
+        n_components: int | str = "auto",
         representation: str = "auto",
         n_views: int = 5,
         window: int | None = 2,
@@ -117,6 +123,7 @@ class LatentTree(TreeQueries):
         self.n_states = n_states
         self.structure = structure
         self.learn = learn
+        self.n_components = n_components
         self.representation = representation
         self.n_views = n_views
         self.window = window
@@ -164,12 +171,19 @@ class LatentTree(TreeQueries):
         with limit_threads(self.n_jobs), reporting(self.progress) as report:
             moments = CountedMoments.of(table.codes, cards, table.weights, settings.n_jobs)
             topology = self._topology(table, moments)
+            if self.learn == "auto":
+                asked = self._open(table, moments, held_out, topology, settings, report)
+                if asked.is_open:
+                    chosen = learn_open(asked)
+                    topology, tree, learnt = chosen.topology, chosen.tree, chosen.learnt
+                    keep(self, X, table, moments.pairs().counts, topology, tree, learnt)
+                    return self
             tree = topology.rooted(table.schema.names)
             known = known_states(self.n_states, topology, tree)
             states = state_counts(tree, cards, known)
             choice: dict[str, Any] = {}
             if states is None:
-                states, choice = chosen_states(
+                states, choice, _ = chosen_states(
                     table, held_out, tree, known, self.learn, settings, report
                 )
             named = known if isinstance(self.n_states, Mapping | str) else ()
@@ -207,6 +221,7 @@ class LatentTree(TreeQueries):
         from tacit.loops.threads import n_threads
 
         check_choice("learn", self.learn, tuple(WAYS))
+        self._check_components()
         check_choice("representation", self.representation, REPRESENTATIONS)
         self._check_policies()
         for name in ("n_views", "features", "n_restarts", "max_iter"):
@@ -227,6 +242,45 @@ class LatentTree(TreeQueries):
             n_jobs=n_threads(self.n_jobs) or 1,
             seed=seed_from(self.random_state),
         )
+
+    def _check_components(self) -> None:
+        if isinstance(self.n_components, str):
+            check_choice("n_components", self.n_components, ("auto",))
+            return
+        check_count("n_components", self.n_components)
+        if self.n_components > 1 and self.learn != "auto":
+            raise ArgumentError(
+                f"n_components={self.n_components} with learn={self.learn!r}; several trees are learnt by "
+                f'learn="auto" only'
+            )
+
+    def _open(
+        self,
+        table: Table,
+        moments: CountedMoments,
+        held_out: Table | None,
+        topology: Topology,
+        settings: Settings,
+        report: Report,
+    ) -> Open:
+        """What is left to choose."""
+        from joblib import cpu_count  # type: ignore[import-untyped]
+
+        return Open(
+            table=table,
+            moments=moments,
+            validation=held_out,
+            topology=None if self._chooses_structure else topology,
+            n_states=self.n_states,
+            n_components=self.n_components,
+            settings=settings,
+            n_jobs=settings.n_jobs if self.n_jobs is not None else int(cpu_count()),
+            report=report,
+        )
+
+    @property
+    def _chooses_structure(self) -> bool:
+        return isinstance(self.structure, str) and self.structure == "auto"
 
     def _topology(self, table: Table, moments: CountedMoments) -> Topology:
         """The tree that was asked for, over the table's columns."""
@@ -274,6 +328,7 @@ class LatentClass(LatentTree):
             n_states,
             "star",
             learn,
+            n_components=1,
             n_views=n_views,
             features=features,
             n_restarts=n_restarts,

@@ -16,6 +16,7 @@ from tacit.errors import ArgumentError
 from tacit.estimators.progress import silent
 from tacit.moments.patterns import pattern_blocks
 from tacit.moments.source import CountedMoments
+from tacit.params.mixture import Mixture
 from tacit.params.tree import Layout, Network, Tables, layout
 from tacit.polish.climb import (
     AbsoluteGain,
@@ -33,6 +34,7 @@ from tacit.polish.tree import (
     em_step,
     normalise_rows,
     random_start,
+    smoothed_marginals,
 )
 from tacit.structure.rooted import RootedTree
 
@@ -100,15 +102,8 @@ class Job:
 
     @cached_property
     def marginals(self) -> Array:
-        """The distributions of all leaves, one after the other.
-
-        Half a count more for each category keeps a chance for those never seen.
-        """
-        counts = self.moments.pairs().counts.diagonal() + 0.5
-        cards = np.array(self.table.schema.cards)
-        starts = np.cumsum(cards) - cards
-        shares: Array = counts / np.repeat(np.add.reduceat(counts, starts), cards)
-        return shares
+        """The distributions of all leaves, one after the other, smoothed."""
+        return smoothed_marginals(self.moments.pairs().counts, self.table.schema.cards)
 
     def prior(self, default_leaf: float, default_hidden: float) -> Prior:
         """The pseudo-counts that the user chose, or the defaults."""
@@ -123,13 +118,14 @@ class Job:
 class Learnt:
     """What a way of learning found."""
 
-    parameters: Network | Tables
+    parameters: Network | Tables | Mixture
     diagnostics: dict[str, Any]
 
     @property
     def network(self) -> Network:
         """What the queries run on."""
         found = self.parameters
+        assert not isinstance(found, Mixture)  # several networks
         return found.network if isinstance(found, Tables) else found
 
 

@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, ArgumentTypeError, RankError, TooExpensiveError
 from tacit.estimators.progress import Report, silent
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from tacit.data.table import Table
     from tacit.structure.rooted import RootedTree
     from tacit.structure.topology import Topology
+
+Array = NDArray[np.float64]
 
 # Numbers of hidden states that are tried where none is given.
 CANDIDATES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
@@ -124,7 +127,7 @@ def check_carried(
         return
     if most <= min(states[: tree.n_leaves]):
         return
-    carried = {node: _carried(tree, states, node) for node in hidden}
+    carried = {node: told_apart(tree, states, node) for node in hidden}
     largest = max(carried.values())
     for node, count in carried.items():
         own = tree.names[node] in named
@@ -137,7 +140,7 @@ def check_carried(
             )
 
 
-def _carried(tree: RootedTree, states: tuple[int, ...], node: int) -> int:
+def told_apart(tree: RootedTree, states: tuple[int, ...], node: int) -> int:
     """How many states of a node its branches can tell apart."""
     below, above = side_ranks(tree, states)
     branches = [below[child] for child in tree.children[node]]
@@ -157,8 +160,10 @@ def chosen_states(
     learn: str,
     settings: Settings,
     report: Report,
-) -> tuple[tuple[int, ...], dict[str, Any]]:
+) -> tuple[tuple[int, ...], dict[str, Any], Array]:
     """The number of states with the best held-out likelihood, and the record of all that were tried.
+
+    The third value is the log-likelihood of each row that was judged by.
 
     Parameters
     ----------
@@ -177,10 +182,10 @@ def chosen_states(
     from tacit.moments.source import CountedMoments
 
     cards = table.schema.cards
-    train, aside = _set_aside(table, settings.seed, everything=held_out is not None)
+    train, aside = set_aside(table, settings.seed, everything=held_out is not None)
     held_out = aside if held_out is None else held_out
     if held_out is None:
-        return _states(tree, cards, known, 1), {"candidates": [{"n_states": 1}]}
+        return _states(tree, cards, known, 1), {"candidates": [{"n_states": 1}]}, np.zeros(0)
     moments = CountedMoments.of(train.codes, cards, train.weights, settings.n_jobs)
     spectra = largest_useful_rank(tree, moments.pairs(), moments.n_rows)
     # Pairs show what is linear between them; products of categories can carry more, so that the held-out rows
@@ -188,32 +193,39 @@ def chosen_states(
     most = max(2, 2 * spectra.rank)
     rows: list[dict[str, Any]] = []
     best, best_score, worse = 1, -np.inf, 0
+    best_rows = np.zeros(0)
     for k in [k for k in CANDIDATES if k <= most]:
         report(k / (most + 1), f"trying {k} states")
         job = Job(train, tree, _states(tree, cards, known, k), moments, settings, silent)
         try:
-            score = _held_out_score(job, held_out, learn)
+            each = held_out_rows(job, held_out, learn)
         except (RankError, TooExpensiveError) as error:
             rows.append({"n_states": k, "refused": str(error)})
             break
+        score = float(np.average(each, weights=held_out.weights))
         rows.append({"n_states": k, "score": score})
         if score > best_score:
-            best, best_score, worse = k, score, 0
+            best, best_score, best_rows, worse = k, score, each, 0
         else:
             worse += 1
             if worse == 2:
                 break
     record = {"candidates": rows, "edges": spectra.edges, "n_rows_tried_with": train.n_rows}
-    return _states(tree, cards, known, best), record
+    return _states(tree, cards, known, best), record, best_rows
 
 
-def _set_aside(table: Table, seed: int, *, everything: bool) -> tuple[Table, Table | None]:
+def set_aside(
+    table: Table, seed: int, *, everything: bool, most: int | None = None
+) -> tuple[Table, Table | None]:
     """The rows to learn from, and the rows to judge by: some others, unless `everything` is for learning.
 
-    None of these where there are too few rows.
+    None of these where there are too few rows; at most so many rows in all.
     """
+    most = MOST_ROWS if most is None else most
+    if everything and table.n_rows <= most and table.weights is None:
+        return table, None
     rows = np.arange(table.n_rows) if table.weights is None else np.flatnonzero(table.weights)
-    order = np.random.default_rng(seed).permutation(rows)[:MOST_ROWS]
+    order = np.random.default_rng(seed).permutation(rows)[:most]
     cut = 0 if everything else max(1, round(SET_ASIDE * len(order)))
     if cut == len(order):
         return table, None
@@ -221,8 +233,8 @@ def _set_aside(table: Table, seed: int, *, everything: bool) -> tuple[Table, Tab
     return table.take(np.sort(order[cut:])), held_out
 
 
-def _held_out_score(job: Job, held_out: Table, learn: str) -> float:
-    """Mean log-likelihood of rows that were not learnt from."""
+def held_out_rows(job: Job, held_out: Table, learn: str) -> Array:
+    """Log-likelihood of each of some rows that were not learnt from."""
     from tacit.query.answers import log_prob
     from tacit.query.evidence import Evidence
 
@@ -230,8 +242,7 @@ def _held_out_score(job: Job, held_out: Table, learn: str) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         learnt = WAYS[learn](job)
-    values = log_prob(learnt.network, Evidence(held_out.codes)).values
-    return float(np.average(values, weights=held_out.weights))
+    return log_prob(learnt.network, Evidence(held_out.codes)).values
 
 
 def _states(

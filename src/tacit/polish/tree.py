@@ -103,6 +103,18 @@ class Prior:
         return float(log_density(self.pseudo, values))
 
 
+def smoothed_marginals(counts: NDArray[np.number], cards: Sequence[int]) -> Array:
+    """The distributions of all leaves, one after the other, from the pair counts' diagonal.
+
+    Half a count more for each category keeps a chance for those never seen.
+    """
+    single = counts.diagonal() + 0.5
+    sizes = np.array(cards)
+    starts = np.cumsum(sizes) - sizes
+    shares: Array = single / np.repeat(np.add.reduceat(single, starts), sizes)
+    return shares
+
+
 def dirichlet_prior(layout: Layout, marginals: Array, leaf: float, hidden: float) -> Prior:
     """Pseudo-counts of every table row: `leaf` spread as the leaf's marginal, `hidden` spread evenly.
 

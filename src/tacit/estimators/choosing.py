@@ -1,0 +1,280 @@
+"""What `LatentTree` chooses by held-out rows: structure, numbers of states, one tree or several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.estimators.components import topology_of
+from tacit.estimators.forests import (
+    MOST_TREES,
+    PSEUDO_COUNTS,
+    Forest,
+    Ground,
+    Trained,
+    best_states,
+    grow,
+    many_states,
+    retrained,
+    train,
+)
+from tacit.estimators.progress import silent
+from tacit.estimators.recipes import START_STATES, Job, Learnt, Settings, learn_auto
+from tacit.estimators.states import (
+    check_carried,
+    chosen_states,
+    held_out_rows,
+    known_states,
+    set_aside,
+    state_counts,
+)
+from tacit.estimators.structures import topology_for
+from tacit.moments.source import CountedMoments
+from tacit.params.mixture import Mixture
+from tacit.params.tree import layout
+
+if TYPE_CHECKING:
+    from tacit.data.table import Table
+    from tacit.estimators.progress import Report
+    from tacit.structure.rooted import RootedTree
+    from tacit.structure.topology import Topology
+
+Array = NDArray[np.float64]
+
+# Trees that are tried where none is given.
+CANDIDATES = (
+    "hidden-chow-liu",
+    "neighbor-joining",
+    "chow-liu-joining",
+    "chow-liu-grouping",
+    "chow-liu",
+)
+# Ways that the trees of a forest are learnt in: so many of those that were tried did best.
+N_METHODS = 2
+SEVERAL = ("hidden-chow-liu", "neighbor-joining")
+# With fewer rows than this nothing is tried: the structure is the first of the above.
+ROWS_FOR_TRIALS = 100
+# With fewer rows than this, many states and several trees are not worth a trial.
+FEWEST_ROWS = 500
+# Up to so many columns, few states are tried beside many.
+FEW_COLUMNS = 64
+# States that trees are tried with, where no number is given.
+TRIAL_STATES, FEW_TRIAL_STATES = 16, 4
+# Cells (rows x columns) that choices are made with, and that a forest may take, times states.
+MOST_CELLS, MOST_WORK = 12_000_000, 3_000_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Open:
+    """What a user left open, and what it is to be chosen with."""
+
+    table: Table
+    moments: CountedMoments
+    validation: Table | None
+    topology: Topology | None  # None where it is to be chosen
+    n_states: Any
+    n_components: int | str
+    settings: Settings
+    n_jobs: int
+    report: Report
+
+    def learnt_structure(self, method: str) -> Topology:
+        """The tree that a method learns from all rows."""
+        schema = self.table.schema
+        return topology_for(method, self.moments.pairs().counts, schema.cards, schema.names)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything is to be chosen, or needs held-out rows."""
+        if self.topology is None or self.most_trees > 1:
+            return True
+        tree = self.topology.rooted(self.table.schema.names)
+        known = known_states(self.n_states, self.topology, tree)
+        states = state_counts(tree, self.table.schema.cards, known)
+        return states is None or max(states[tree.n_leaves :], default=1) > START_STATES
+
+    @property
+    def most_trees(self) -> int:
+        """How many trees there may be."""
+        if isinstance(self.n_components, int):
+            return self.n_components
+        free = self.topology is None and isinstance(self.n_states, str)
+        return MOST_TREES if free and self.table.n_rows >= FEWEST_ROWS else 1
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """A learnt model, and its heaviest tree."""
+
+    learnt: Learnt
+    topology: Topology
+    tree: RootedTree
+
+
+def learn_open(asked: Open) -> Chosen:
+    """Structure, numbers of states and parameters, as far as they were left open.
+
+    Choices are made with part of the rows and judged by others; then everything is learnt again from all
+    rows, unless all but the user's validation rows were used already.
+    """
+    ground = _ground(asked)
+    record: dict[str, Any] = {"n_rows_tried_with": ground.table.n_rows}
+    topology, methods = asked.topology, list(SEVERAL)
+    if topology is None and ground.table.n_rows < ROWS_FOR_TRIALS:
+        topology = asked.learnt_structure(CANDIDATES[0])
+    elif topology is None:
+        ranked = _ranked_structures(asked, ground)
+        record["structures"] = [{"structure": name, "score": score} for name, score in ranked]
+        topology = asked.learnt_structure(ranked[0][0])
+        methods = [name for name, _ in ranked if name != "chow-liu"][:N_METHODS]
+    tree = topology.rooted(asked.table.schema.names)
+    known = known_states(asked.n_states, topology, tree)
+    states = state_counts(tree, asked.table.schema.cards, known)
+    if states is not None:
+        check_carried(tree, states, "auto", asked.table)
+    first, found = _first_tree(asked, ground, tree, known, states)
+    record.update(found)
+    if first is None:
+        chosen = found.pop("states") if states is None else states
+        record.pop("states", None)
+        job = Job(asked.table, tree, chosen, asked.moments, asked.settings, asked.report)
+        learnt = learn_auto(job)
+        learnt.diagnostics.update(record)
+        return Chosen(learnt, topology, tree)
+    forest = _forest(asked, ground, first, methods)
+    return _kept(asked, ground, forest, topology, record)
+
+
+def _ground(asked: Open) -> Ground:
+    """The rows to choose with, and those to judge by."""
+    most = max(MOST_CELLS // max(len(asked.table.schema), 1), FEWEST_ROWS)
+    learning, judging = set_aside(
+        asked.table, asked.settings.seed, everything=asked.validation is not None, most=most
+    )
+    judging = asked.validation if asked.validation is not None else judging
+    pseudo = asked.settings.pseudo_counts
+    pseudo_counts = PSEUDO_COUNTS if isinstance(pseudo, str) else (float(pseudo),)
+    return Ground(learning, judging, asked.settings.seed, asked.n_jobs, pseudo_counts)
+
+
+def _ranked_structures(asked: Open, ground: Ground) -> list[tuple[str, float]]:
+    """Names and held-out scores of the candidates, the best first."""
+    schema, counts = asked.table.schema, ground.moments.pairs().counts
+    scores: dict[Topology, float] = {}
+    ranked: list[tuple[str, float]] = []
+    for number, name in enumerate(CANDIDATES):
+        asked.report(0.2 * number / len(CANDIDATES), f"trying {name}")
+        topology = topology_for(name, counts, schema.cards, schema.names)
+        if topology not in scores:
+            scores[topology] = _trial(asked, ground, topology.rooted(schema.names))
+        ranked.append((name, scores[topology]))
+    return sorted(ranked, key=lambda each: -each[1])
+
+
+def _trial(asked: Open, ground: Ground, tree: RootedTree) -> float:
+    """The held-out score of a tree, with a middling number of states where none is given."""
+    if ground.held_out is None:
+        return 0.0
+    enough = ground.table.n_rows >= FEWEST_ROWS
+    k = TRIAL_STATES if enough else FEW_TRIAL_STATES
+    if isinstance(asked.n_states, Integral):
+        k = int(asked.n_states)
+    cards = ground.table.schema.cards
+    if k > START_STATES:
+        return train(ground, many_states(tree, cards, k), ground.pseudo_counts[0]).score
+    states = state_counts(tree, cards, {}, k)
+    assert states is not None
+    job = Job(ground.table, tree, states, ground.moments, asked.settings, silent)
+    rows = held_out_rows(job, ground.held_out, "auto")
+    return float(np.average(rows, weights=ground.held_out.weights))
+
+
+def _first_tree(
+    asked: Open,
+    ground: Ground,
+    tree: RootedTree,
+    known: Mapping[str, int],
+    states: tuple[int, ...] | None,
+) -> tuple[Trained | None, dict[str, Any]]:
+    """The best tree with many states, or None where few are better or were asked for; and the record."""
+    report = _part(asked.report, 0.2, 0.5)
+    several = asked.most_trees > 1 and isinstance(asked.n_components, int)
+    if states is not None:
+        if max(states[tree.n_leaves :], default=1) <= START_STATES and not several:
+            return None, {}
+        lay = layout(tree, states)
+        return train(ground, lay, ground.pseudo_counts[0], tell=lambda text: report(0.0, text)), {}
+    record: dict[str, Any] = {}
+    n_rows, n_columns = ground.table.n_rows, len(ground.table.schema)
+    few = None
+    if ground.held_out is None or n_rows < FEWEST_ROWS or n_columns <= FEW_COLUMNS:
+        record["states"], more, few = chosen_states(
+            ground.table, ground.held_out, tree, known, "auto", asked.settings, report
+        )
+        record.update(more)
+    if ground.held_out is None or n_rows < FEWEST_ROWS or known:
+        return None, record
+    best, tried = best_states(ground, tree, report)
+    record["candidates"] = [*record.get("candidates", []), *tried]
+    if few is not None and not several and not _surely_better(best.rows, few, ground.held_out):
+        return None, record
+    record.pop("states", None)
+    return best, record
+
+
+def _surely_better(one: Array, other: Array, held_out: Table) -> bool:
+    """Whether rows are likelier under one model, by more than a standard error."""
+    if len(one) != len(other):  # judged by different rows
+        return float(one.mean()) > float(other.mean())
+    weights = np.ones(len(one)) if held_out.weights is None else held_out.weights
+    gain = one - other
+    mean = float(np.average(gain, weights=weights))
+    spread = float(np.average((gain - mean) ** 2, weights=weights))
+    return bool(mean > np.sqrt(spread * (weights**2).sum()) / weights.sum())
+
+
+def _forest(asked: Open, ground: Ground, first: Trained, methods: Sequence[str]) -> Forest:
+    """The first tree, or several of its kind where that is better or was asked for."""
+    alone = Forest((first,), np.ones(1), first.score)
+    if asked.most_trees == 1 or ground.held_out is None:
+        return alone
+    asked_for = isinstance(asked.n_components, int)
+    work = asked.table.n_rows * int(first.tables.layout.columns[first.tables.tree.n_leaves :].sum())
+    most = asked.most_trees if asked_for else min(asked.most_trees, max(MOST_WORK // work, 1))
+    return grow(ground, first, methods, most, _part(asked.report, 0.5, 0.9), always=asked_for)
+
+
+def _kept(
+    asked: Open, ground: Ground, forest: Forest, topology: Topology, record: dict[str, Any]
+) -> Chosen:
+    """The forest, learnt again from all rows where there are more, as one tree or a mixture."""
+    if ground.table.n_rows < asked.table.n_rows:
+        every = replace(ground, table=asked.table, held_out=asked.validation)
+        forest = retrained(every, forest, _part(asked.report, 0.9, 1.0))
+    tables = [each.tables for each in forest.trees]
+    heaviest = int(np.argmax(forest.weights))
+    tree = tables[heaviest].tree
+    diagnostics = {
+        "n_parameters": sum(each.layout.n_parameters for each in tables),
+        "n_steps": sum(each.n_passes + each.n_steps for each in forest.trees),
+        "held_out_score": forest.score,
+        "trees": [
+            {**each.as_dict(), "weight": float(weight)}
+            for each, weight in zip(forest.trees, forest.weights, strict=True)
+        ],
+        **record,
+    }
+    parameters = tables[0] if len(tables) == 1 else Mixture.of(forest.weights, tables)
+    if tree is not topology.rooted(asked.table.schema.names):
+        topology = topology_of(tree)
+    return Chosen(Learnt(parameters, diagnostics), topology, tree)
+
+
+def _part(report: Report, start: float, stop: float) -> Report:
+    """Reports of a part of the work."""
+    return lambda share, text: report(start + share * (stop - start), text)

@@ -1,0 +1,216 @@
+"""Expected counts of a tree whose hidden nodes have many states: matrix products in single precision.
+
+The same passes as in `expectation`, but messages stand pattern by pattern, are always brought to a largest
+entry of one, and go up and down by BLAS. Single precision is enough: expected counts are sums of many
+positive terms, and what is summed over blocks is kept in double precision.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+BLOCK = 256  # patterns handled together
+LEAST = np.float32(1e-36)  # nothing is divided by less
+LOW = np.float32(1e-12)  # products below this are lifted
+ALWAYS = np.float32(np.inf)
+_LOOSE = {"reassoc", "contract", "nsz", "arcp"}
+
+
+@njit(cache=True, nogil=True)
+def _multiply(left, right, out):
+    """The one call of BLAS: ``left @ right``."""
+    np.dot(left, right, out)
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _times(messages, ids, k, count, product, fresh):
+    """The products so far, times a child's messages; `fresh` where there are none so far."""
+    for b in range(count):
+        source = messages[ids[b] * k : ids[b] * k + k]
+        target = product[b]
+        if fresh:
+            for h in range(k):
+                target[h] = source[h]
+        else:
+            for h in range(k):
+                target[h] *= source[h]
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _lift(rows, count, logs, overs, low):
+    """Bring rows whose largest entry is below `low` to a largest entry of one; note its logarithm."""
+    for b in range(count):
+        row = rows[b]
+        top = row[0]
+        for h in range(len(row)):
+            top = max(top, row[h])
+        overs[b] = 1.0
+        if LEAST < top < low:
+            logs[b] += math.log(top)
+            overs[b] = np.float32(1.0) / top
+            for h in range(len(row)):
+                row[h] *= overs[b]
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _share(posterior, messages, ids, k, count, slopes):
+    """Add the slope by a hidden child's messages: the posterior over the message."""
+    for b in range(count):
+        weight = posterior[b]
+        source = messages[ids[b] * k : ids[b] * k + k]
+        target = slopes[ids[b] * k : ids[b] * k + k]
+        for h in range(k):
+            target[h] += weight[h] / max(source[h], LEAST)
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _add(posterior, ids, k, count, out):
+    """Add up posteriors by the category of a leaf."""
+    for b in range(count):
+        weight = posterior[b]
+        target = out[ids[b] * k : ids[b] * k + k]
+        for h in range(k):
+            target[h] += weight[h]
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _combine(rows, others, count):
+    for b in range(count):
+        row, other = rows[b], others[b]
+        for h in range(len(row)):
+            row[h] *= other[h]
+
+
+@njit(cache=True, nogil=True)
+def _set_leaves(model, messages, offsets):
+    """Messages of the leaves: columns of their tables, and ones for a missing cell."""
+    tables, starts, n_states, widths, n_leaves = model
+    for leaf in range(n_leaves):
+        width, n = widths[leaf], n_states[leaf]
+        for x in range(n):
+            for g in range(width):
+                messages[offsets[leaf] + x * width + g] = tables[starts[leaf] + g * n + x]
+        for g in range(width):
+            messages[offsets[leaf] + n * width + g] = 1.0
+
+
+@njit(cache=True, nogil=True)
+def _gather(node, first, count, tree, patterns, model, messages, offsets, product, logs):
+    """The product of the children's messages at a block of patterns, and the logarithms that were taken out."""
+    children, child_starts = tree
+    n_patterns, ids, id_starts, pattern_starts = patterns
+    k, n_leaves = model[2][node], model[4]
+    lines, overs = np.zeros(count), np.empty(count, np.float32)
+    begin, end = child_starts[node], child_starts[node + 1]
+    for place in range(begin, end):
+        child = children[place]
+        at = id_starts[child] + first
+        own = ids[at : at + count]
+        _times(messages[offsets[child] :], own, k, count, product, place == begin)
+        if (place - begin) % 4 == 3:
+            _lift(product, count, lines, overs, LOW)
+        if child >= n_leaves:
+            of_child = logs[pattern_starts[child] :]
+            for b in range(count):
+                lines[b] += of_child[own[b]]
+    return lines
+
+
+@njit(cache=True, nogil=True)
+def upward(model, tree, patterns, messages, offsets, logs, overs):
+    """Messages of all nodes, and the logarithms taken out of them; the root's are the rows' log-likelihoods.
+
+    Parameters
+    ----------
+    model : flat tables in single precision, where each starts, columns and rows of each, number of leaves
+    tree : children and where each node's start, see `RootedTree.child_table`
+    patterns : n_patterns, ids, id_starts, pattern_starts, see `Patterns`
+    messages, offsets : one entry per pattern and parent state, and where each node's start
+    logs, overs : one entry per pattern of any node: logarithm taken out below, and what the node's own
+        message was multiplied by
+    """
+    tables, starts, n_states, widths, n_leaves = model
+    n_patterns, pattern_starts = patterns[0], patterns[3]
+    _set_leaves(model, messages, offsets)
+    for node in range(n_leaves, len(n_states)):
+        k, width = n_states[node], widths[node]
+        table = tables[starts[node] : starts[node + 1]].reshape(width, k).T
+        for first in range(0, n_patterns[node], BLOCK):
+            count = min(BLOCK, n_patterns[node] - first)
+            product = np.empty((count, k), np.float32)
+            lines = _gather(
+                node, first, count, tree, patterns, model, messages, offsets, product, logs
+            )
+            begin = offsets[node] + first * width
+            sent = messages[begin : begin + count * width].reshape(count, width)
+            _multiply(product, table, sent)
+            at = pattern_starts[node] + first
+            _lift(sent, count, lines, overs[at:], ALWAYS)
+            for b in range(count):
+                logs[at + b] = lines[b]
+    # The root's message is a number, which was lifted to one unless it is nothing.
+    for at in range(pattern_starts[-2], pattern_starts[-1]):
+        value = messages[offsets[len(n_states) - 1] + at - pattern_starts[-2]]
+        if value < LEAST:
+            logs[at] += math.log(LEAST)
+
+
+@njit(cache=True, nogil=True)
+def downward(model, tree, patterns, weights, messages, slopes, offsets, logs, overs, counts):
+    """Expected counts of every table entry, added to `counts`, after `upward`.
+
+    Parameters
+    ----------
+    weights : weights of the root's patterns
+    slopes : like messages
+    counts : like the flat tables, in double precision
+    """
+    tables, starts, n_states, widths, n_leaves = model
+    n_patterns, ids, id_starts, pattern_starts = patterns
+    children, child_starts = tree
+    root = len(n_states) - 1
+    for at in range(offsets[root + 1]):
+        slopes[at] = 0.0
+    for pattern in range(n_patterns[root]):
+        slopes[offsets[root] + pattern] = weights[pattern]
+    for node in range(root, n_leaves - 1, -1):
+        k, width = n_states[node], widths[node]
+        table = tables[starts[node] : starts[node + 1]].reshape(width, k)
+        expected = np.zeros((width, k), np.float32)
+        part = np.empty((width, k), np.float32)
+        for first in range(0, n_patterns[node], BLOCK):
+            count = min(BLOCK, n_patterns[node] - first)
+            product = np.empty((count, k), np.float32)
+            slope = np.empty((count, k), np.float32)
+            _gather(node, first, count, tree, patterns, model, messages, offsets, product, logs)
+            begin = offsets[node] + first * width
+            above = slopes[begin : begin + count * width].reshape(count, width)
+            over = overs[pattern_starts[node] + first :]
+            for b in range(count):
+                for g in range(width):
+                    above[b, g] *= over[b]
+            _multiply(above.T, product, part)
+            for g in range(width):
+                for h in range(k):
+                    expected[g, h] += part[g, h]
+            _multiply(above, table, slope)
+            _combine(product, slope, count)
+            for place in range(child_starts[node], child_starts[node + 1]):
+                child = children[place]
+                at = id_starts[child] + first
+                own, offset = ids[at : at + count], offsets[child]
+                if child < n_leaves:
+                    _add(product, own, k, count, slopes[offset:])
+                else:
+                    _share(product, messages[offset:], own, k, count, slopes[offset:])
+        for g in range(width):
+            for h in range(k):
+                counts[starts[node] + g * k + h] += table[g, h] * expected[g, h]
+    for leaf in range(n_leaves):
+        for x in range(n_states[leaf]):
+            for g in range(widths[leaf]):
+                entry = starts[leaf] + g * n_states[leaf] + x
+                counts[entry] += slopes[offsets[leaf] + x * widths[leaf] + g]
