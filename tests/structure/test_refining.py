@@ -99,11 +99,20 @@ def test_refined_joining_gives_back_the_tree_of_exact_distances(seed, n_leaves):
     )
 
 
-def test_refined_joining_learns_blocks_apart():
-    distances = np.array([[0, 1, 5, 5], [1, 0, 5, 5], [5, 5, 0, 1], [5, 5, 1, 0]], dtype=float)
-    found = refined_joining(distances, "abcd", supported=distances < 5)
-    assert robinson_foulds(found, Topology.from_newick("((a,b),(c,d));")) == 0
-    assert max(found.lengths) == pytest.approx(5.0)
+def test_refined_joining_hangs_variables_that_follow_nothing_on_a_node_of_their_own():
+    tree = Topology.from_newick("((a:.5,b:.5):.5,(c:.5,d:.5):.5);").contracted()
+    distances = np.full((6, 6), 6.0)
+    distances[:4, :4] = path_lengths(tree, "abcd")
+    supported = distances < 3
+    supported[:2, 2:4] = supported[2:4, :2] = (
+        False  # two blocks, and two variables that follow nothing
+    )
+    found = refined_joining(distances, "abcdef", supported=supported)
+    assert path_lengths(found, "abcd") == pytest.approx(distances[:4, :4], abs=1e-6)
+    hub = found.neighbours["e"][0]
+    assert found.neighbours["f"] == (hub,)
+    assert len(found.neighbours[hub]) == 3
+    assert path_lengths(found, "ef")[0, 1] == pytest.approx(6.0)
 
 
 def test_the_best_of_several_trees_is_the_true_one():

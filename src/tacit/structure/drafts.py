@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.structure.joining import _blocks
-from tacit.structure.rooting import centre, fresh
+from tacit.structure.rooting import fresh
 from tacit.structure.topology import Topology
 
 Array = NDArray[np.float64]
@@ -137,14 +137,15 @@ def learnt_in_blocks(learn: Callable[[Array], Draft], similarity: Array, support
     similarity : (variable, variable)
     supported : (variable, variable) of bool or None
         Variables that no chain of supported pairs joins are in different blocks. These meet in one more
-        hidden node, each at half the largest distance of all.
+        hidden node, each at half the largest distance of all, and each held next to the variable that is most
+        similar to some other block: if anything, this one tells where it belongs.
     """
     blocks = _blocks(supported, len(similarity))
     if len(blocks) == 1:
         return learn(similarity)
     whole = Draft(len(similarity))
     far = -float(np.log(similarity.min()))
-    middles = []
+    posts = []
     for block in blocks:
         draft = learn(similarity[np.ix_(block, block)])
         number = {place: int(variable) for place, variable in enumerate(block)}
@@ -153,24 +154,26 @@ def learnt_in_blocks(learn: Callable[[Array], Draft], similarity: Array, support
                 number[node] = whole.add()
         for one, other, length in draft.edges():
             whole.join(number[one], number[other], length)
-        middles.append(_middle(whole, list(number.values())))
-    if len(middles) == 2:
-        whole.join(middles[0], middles[1], far)
+        outside = np.delete(similarity[block], block, axis=1)
+        posts.append(_post(whole, int(block[outside.max(axis=1).argmax()])))
+    if len(posts) == 2:
+        whole.join(posts[0], posts[1], far)
     else:
         hub = whole.add()
-        for node in middles:
+        for node in posts:
             whole.join(hub, node, far / 2)
     return whole
 
 
-def _middle(draft: Draft, nodes: Sequence[int]) -> int:
-    """The node to hold a block by: its centre, or a new one in the middle of two variables."""
-    if len(nodes) > 2:
-        return int(centre({str(node): [str(each) for each in draft.near[node]] for node in nodes}))
-    if len(nodes) == 1:
-        return nodes[0]
-    length = draft.cut(*nodes) / 2
+def _post(draft: Draft, variable: int) -> int:
+    """The node to hold a block by: next to a variable, or in the middle of two; a lone one itself."""
+    if len(draft.near[variable]) != 1:
+        return variable
+    (other,) = draft.near[variable]
+    if other >= draft.n_observed or len(draft.near[other]) > 1:
+        return other
+    length = draft.cut(variable, other) / 2
     middle = draft.add()
-    for node in nodes:
-        draft.join(middle, node, length)
+    draft.join(middle, variable, length)
+    draft.join(middle, other, length)
     return middle
