@@ -28,7 +28,7 @@ from tacit.evaluate import hop_error, robinson_foulds
 from tacit.factor.metrics import Distances, discrete_distances
 from tacit.structure.grouping import chow_liu_grouping, recursive_grouping
 from tacit.structure.joining import chow_liu_joining, neighbor_joining
-from tacit.structure.refining import refined_joining
+from tacit.structure.refined import refined_joining
 from tacit.structure.rooting import walk
 from tacit.structure.topology import Topology
 from tacit.toy import balanced, caterpillar, random_topology, random_tree_model

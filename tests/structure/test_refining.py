@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 from oracles.distances import path_lengths
 from oracles.minimal_trees import minimal_trees
 from tacit.errors import ArgumentError
-from tacit.evaluate.trees import robinson_foulds
+from tacit.evaluate.trees import robinson_foulds, splits
 from tacit.structure.drafts import Draft
 from tacit.structure.joining import chow_liu_joining, neighbor_joining
 from tacit.structure.quartets import quartets_of
+from tacit.structure.refined import refined_joining
 from tacit.structure.refining import (
     choose_topology,
     refine,
     refine_topology,
-    refined_joining,
     similarity_of,
     surrogate_likelihood,
 )
@@ -194,3 +194,23 @@ def test_what_cannot_be_is_refused():
         similarity_of(np.zeros((2, 2)), "ab", 1)
     with pytest.raises(ArgumentError, match="at least 2 rows"):
         refine_topology(Topology.star("abc"), np.zeros((3, 3)), "abc", n_rows=1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_lies_between_independent_blocks_is_not_made_up(seed):
+    rng = np.random.default_rng(seed)
+    tree = Topology.from_newick("((a:.3,b:.3):.4,(c:.3,d:.3):.4);").contracted()
+    distances, supported = np.full((20, 20), 50.0), np.zeros((20, 20), dtype=bool)
+    for block in range(5):
+        span = slice(4 * block, 4 * block + 4)
+        distances[span, span] = path_lengths(tree, "abcd")
+        supported[span, span] = True
+    names = [f"x{n}" for n in range(20)]
+    found = refined_joining(noisy(distances, 2000, rng), names, supported=supported, n_rows=2000)
+    for block in range(5):
+        inside = frozenset(names[4 * block : 4 * block + 4])
+        rest = frozenset(names) - inside
+        assert {inside, rest} & splits(found)  # each block is in one piece
+    between = [name for name in found.hidden if len(found.neighbours[name]) > 3]
+    assert len(found.hidden) <= 5 * 3 + 2
+    assert between

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 class Method(StrEnum):
     """Ways of learning a tree."""
 
+    refined_joining = "refined-joining"
     neighbor_joining = "neighbor-joining"
     chow_liu_joining = "chow-liu-joining"
     recursive_grouping = "recursive-grouping"

@@ -23,9 +23,6 @@ Flags = NDArray[np.bool_]
 
 # Chance that any pair of independent variables passes for dependent, all pairs together.
 _LEVEL = 0.05
-# And of blocks of variables, all pairs of blocks together: a link too many is a long edge, one too few
-# leaves nothing to say about what lies between them.
-_LINK_LEVEL = 0.2
 # Where covariances are exact nothing is noise but rounding.
 _LEAST = 1e-12
 _BLOCK = 1_000_000  # entries
@@ -117,7 +114,7 @@ def covariance_distances(
     return Distances(upper + upper.T, _with_links(everywhere, norms, spread, rows))
 
 
-def _dependent(norms: Array, spread: Array, rows: Array, level: float = _LEVEL) -> Flags:
+def _dependent(norms: Array, spread: Array, rows: Array) -> Flags:
     """(i, j) Whether covariances are larger than those of independent variables would be.
 
     Of an independent pair, ``n_rows |C_ij|² / (trace C_ii trace C_jj)`` is about chi-square over its degrees
@@ -127,7 +124,7 @@ def _dependent(norms: Array, spread: Array, rows: Array, level: float = _LEVEL) 
     n_pairs = max(len(size) * (len(size) - 1) / 2, 1)
     freedom = _freedom(size, spread)
     ratio = rows * norms**2 / np.multiply.outer(spread, spread)
-    return np.asarray(ratio > _chi_square_limit(freedom, level / n_pairs))
+    return np.asarray(ratio > _chi_square_limit(freedom, _LEVEL / n_pairs))
 
 
 def _with_links(supported: Flags, norms: Array, spread: Array, rows: Array) -> Flags:
@@ -149,7 +146,7 @@ def _with_links(supported: Flags, norms: Array, spread: Array, rows: Array) -> F
         seen = member.sum(axis=0)
         between = member.T @ rows @ member / np.multiply.outer(seen, seen)
         with np.errstate(divide="ignore", invalid="ignore"):  # of constants
-            linked = np.triu(_dependent(among, per_block, between, _LINK_LEVEL), k=1)
+            linked = np.triu(_dependent(among, per_block, between), k=1)
         linked &= np.maximum.outer(seen, seen) > 1  # single variables were judged before
         if not linked.any():
             return supported

@@ -10,13 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError
-from tacit.structure.drafts import Draft, learnt_in_blocks
-from tacit.structure.joining import (
-    _blocks,
-    _checked,
-    _joined_edges,
-    _locally_joined_edges,
-)
+from tacit.structure.drafts import Draft
+from tacit.structure.joining import _checked
 from tacit.structure.quartets import LONGEST, SHORTEST, Quartets, quartets_of
 from tacit.structure.topology import Topology
 
@@ -80,60 +75,6 @@ def refine_topology(
     draft = Draft.of(topology, names)
     refine(draft, similarity, effective_rows(n_rows, n_states))
     return draft.topology(names, scale=n_states - 1)
-
-
-def refined_joining(
-    distances: Any,
-    names: Sequence[str],
-    *,
-    supported: Any = None,
-    n_rows: float | None = None,
-    n_states: int = 2,
-) -> Topology:
-    """The better of neighbour joining and joining around a spanning tree, after both were refined.
-
-    Which of the two finds the better tree depends on its shape, and `refine_topology` makes either better.
-    Judged by `surrogate_likelihood`, one of the two is kept.
-
-    Parameters
-    ----------
-    distances, names, n_rows, n_states
-        As in `refine_topology`.
-    supported : (variable, variable) of bool, optional
-        Which distances the data support. Variables without any meet the others in one more hidden node, at
-        half the largest distance of all. Blocks of several variables with no supported distance between
-        them are joined as the distances say, for all of these together tell more than each by itself.
-
-    Returns
-    -------
-    Topology
-        Every hidden node has three neighbours; lengths are not negative.
-
-    Examples
-    --------
-    >>> distances = np.array([[0, 3, 7, 8], [3, 0, 8, 9], [7, 8, 0, 5], [8, 9, 5, 0]])
-    >>> refined_joining(distances, "abcd").to_newick()
-    '(a:1.0,b:2.0,(c:2.0,d:3.0)h2:4.0)h1;'
-    """
-    rows = effective_rows(n_rows, n_states)
-
-    def learnt(similarity: Array) -> Draft:
-        far = -np.log(np.maximum(similarity, floor_of(rows)))
-        drafts = [
-            Draft(len(far), join(far.copy())) for join in (_joined_edges, _locally_joined_edges)
-        ]
-        for draft in drafts:
-            refine(draft, similarity, rows)
-        return max(drafts, key=lambda draft: surrogate_likelihood(draft, similarity))
-
-    similarity = similarity_of(distances, names, n_states)
-    if supported is not None:
-        # Single dependences between blocks may be weak and yet tell, together, where they belong.
-        blocks = _blocks(supported, len(names))
-        several = np.zeros(len(names), dtype=np.bool_)
-        several[[variable for block in blocks if len(block) > 1 for variable in block]] = True
-        supported = np.asarray(supported, dtype=np.bool_) | np.logical_and.outer(several, several)
-    return learnt_in_blocks(learnt, similarity, supported).topology(names, scale=n_states - 1)
 
 
 def choose_topology(

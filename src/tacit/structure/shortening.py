@@ -111,7 +111,7 @@ def contract_insignificant(
             bar = math.log(n_rows) + 1.5 * math.log(max(len(found.ends), 1))
             limits = np.sqrt(bar * factor * found.variances / n_rows)
         limits = np.maximum(limits, max(least, 1e-300))  # equal variables: no length, no noise
-        if not _merge_shortest(draft, found, found.lengths / limits):
+        if not merge_shortest(draft, found, found.lengths / limits):
             return
 
 
@@ -128,7 +128,7 @@ def noise_factor(found: Quartets, n_rows: float) -> float:
     return max(1.0, (float(misfits.sum()) + PRIOR_MISFITS) / (len(misfits) + PRIOR_MISFITS))
 
 
-def _merge_shortest(draft: Draft, found: Quartets, ratios: Array) -> int:
+def merge_shortest(draft: Draft, found: Quartets, ratios: Array) -> int:
     """Merge the ends of edges with ratio below one, of neighbouring ones the smallest only; how many."""
     touched: set[int] = set()
     n_merged = 0
