@@ -1,5 +1,8 @@
 """One bound for the threads of BLAS and of the compiled loops."""
 
+import subprocess
+import sys
+
 import joblib
 import numba
 import numpy as np
@@ -53,6 +56,21 @@ def test_products_run_on_one_thread_within_the_block_and_within_blocks_inside_it
                 assert blas_threads() == {1}
             assert blas_threads() == {1}
         assert blas_threads() == before
+
+
+def test_libraries_loaded_after_the_first_block_are_bounded_as_well():
+    """SciPy brings a BLAS of its own, which compiled loops call."""
+    code = """
+from threadpoolctl import threadpool_info
+from tacit.loops.threads import limit_threads, one_blas_thread
+with one_blas_thread():
+    pass
+import scipy.linalg
+with limit_threads(2), one_blas_thread():
+    print({each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"})
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "{1}"
 
 
 def test_blocks_that_overlap_leave_things_as_they_were():

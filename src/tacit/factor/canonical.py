@@ -9,7 +9,8 @@ in which rows of different states lie apart.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ MOST_SOURCES = 64  # directions that these are made of, those of the largest cor
 class Contrasts:
     """The categories of every leaf as uncorrelated columns of mean zero and variance one.
 
-    A leaf with c categories has c-1 of them.
+    A leaf with c categories has c-1 of them. Categories never seen take their part of the variance away.
     """
 
     starts: Integers  # (leaf + 1,)  where each leaf's contrasts start among those of all
@@ -42,7 +43,17 @@ class Contrasts:
 
     @staticmethod
     def of(correlation: Array, marginals: Array, cards: Sequence[int]) -> Contrasts:
-        """Contrasts from the correlation of the standardised indicators of all categories."""
+        """Contrasts from the correlation of the standardised indicators of all categories.
+
+        Parameters
+        ----------
+        correlation : (category of every leaf, same) array
+            See `indicator_correlation`.
+        marginals : (category of every leaf,) array
+            The distributions of all leaves, one after the other.
+        cards : sequence of int
+            Number of categories of each leaf.
+        """
         from scipy.sparse import block_diag
 
         turns, values = [], []
@@ -54,10 +65,10 @@ class Contrasts:
             np.divide(1.0, np.sqrt(shares), out=scale, where=shares > 0)
             turns.append(turn)
             values.append(turn * scale[:, None])
-        every = block_diag(turns, format="csr")
-        turned = (every.T @ (every.T @ correlation).T).T
+        every: Any = block_diag(turns, format="csr")
+        turned = np.asarray((every.T @ (every.T @ correlation).T).T)
         starts = np.concatenate([[0], np.cumsum([turn.shape[1] for turn in turns])])
-        return Contrasts(starts.astype(np.int64), np.asarray(turned), tuple(values))
+        return Contrasts(starts.astype(np.int64), turned, tuple(values))
 
     def columns(self, leaves: Sequence[int]) -> Integers:
         """The places of the contrasts of some leaves."""
@@ -128,8 +139,7 @@ def canonical_sides(correlation: Array, inside: Integers, outside: Integers) -> 
     from scipy.linalg import solve_triangular
 
     if not len(inside) or not len(outside):
-        nothing = np.zeros(0)
-        return tuple(Side(at, np.zeros((len(at), 0)), nothing) for at in (inside, outside))  # type: ignore[return-value]
+        return _no_pairs(inside), _no_pairs(outside)
     low, high = (_root(correlation[np.ix_(at, at)]) for at in (inside, outside))
     between = solve_triangular(
         low, correlation[np.ix_(inside, outside)], lower=True, check_finite=False
@@ -144,8 +154,22 @@ def canonical_sides(correlation: Array, inside: Integers, outside: Integers) -> 
     return sides[0], sides[1]
 
 
+def _no_pairs(columns: Integers) -> Side:
+    return Side(columns, np.zeros((len(columns), 0)), np.zeros(0))
+
+
 def _root(correlation: Array) -> Array:
-    return np.linalg.cholesky(correlation + RIDGE * np.eye(len(correlation)))
+    """The lower triangular root of a correlation matrix with a ridge.
+
+    Correlations over the rows that have both cells may contradict each other: what is negative is left out.
+    """
+    ridge = RIDGE * np.eye(len(correlation))
+    try:
+        root = np.linalg.cholesky(correlation + ridge)
+    except np.linalg.LinAlgError:
+        sizes, vectors = np.linalg.eigh(correlation)
+        root = np.linalg.cholesky((vectors * np.maximum(sizes, 0.0)) @ vectors.T + ridge)
+    return np.asarray(root, dtype=np.float64)
 
 
 def node_features(
@@ -155,11 +179,23 @@ def node_features(
     sides: dict[int, tuple[Side, Side]],
     cards: Sequence[int],
 ) -> NodeFeatures:
-    """The principal directions of the canonical pairs of all edges of a hidden node."""
+    """The principal directions of the canonical pairs of all edges of a hidden node.
+
+    Parameters
+    ----------
+    tree : RootedTree
+    node : int
+    contrasts : Contrasts
+    sides : dict
+        See `edge_sides`.
+    cards : sequence of int
+        Number of categories of each leaf.
+    """
     own = [*tree.children[node], *([node] if node != tree.root else [])]
     around = [side for edge in own for side in sides[edge]]
     strength = np.concatenate([np.zeros(0), *(side.strength for side in around)])
-    least = np.sort(strength)[-MOST_SOURCES] if len(strength) > MOST_SOURCES else -1.0
+    # Pairs of no strength are as many as there are constant columns, and add nothing.
+    least = max(np.sort(strength)[-MOST_SOURCES], 1e-9) if len(strength) > MOST_SOURCES else 0.0
     kept = [(side, np.flatnonzero(side.strength >= least)) for side in around]
     kept = [(side, pairs) for side, pairs in kept if len(pairs)]
     columns = np.unique(np.concatenate([np.empty(0, np.int64), *(s.columns for s, _ in kept)]))
@@ -181,10 +217,10 @@ def _by_category(
     """What each category of each leaf adds to the features."""
     of_column = np.searchsorted(contrasts.starts, columns, side="right") - 1
     leaves, firsts = np.unique(of_column, return_index=True)
-    ends = [*firsts[1:].tolist(), len(columns)]
+    bounds = pairwise([*firsts.tolist(), len(columns)])
     parts = [
         contrasts.values[leaf] @ weights[first:end]
-        for leaf, first, end in zip(leaves.tolist(), firsts.tolist(), ends, strict=True)
+        for leaf, (first, end) in zip(leaves.tolist(), bounds, strict=True)
     ]
     sizes = np.array([cards[leaf] for leaf in leaves.tolist()], dtype=np.int64)
     values = np.concatenate([np.zeros((0, weights.shape[1])), *parts])

@@ -101,6 +101,7 @@ def one_blas_thread() -> Iterator[None]:
 def _blas() -> Any:
     """The BLAS libraries; looking for them takes longer than many a query."""
     import numpy as np  # noqa: F401  (loads one of them)
+    import scipy.linalg  # noqa: F401  (and another, which compiled loops call)
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")

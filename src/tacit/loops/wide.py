@@ -2,7 +2,8 @@
 
 The same passes as in `expectation`, but messages stand pattern by pattern, are always brought to a largest
 entry of one, and go up and down by BLAS. Single precision is enough: expected counts are sums of many
-positive terms, and what is summed over blocks is kept in double precision.
+positive terms, and what is summed over blocks of rows is kept in double precision. So are the products of
+the children's messages: half way through many children a state may be far behind that wins in the end.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ import numpy as np
 from numba import njit
 
 BLOCK = 256  # patterns handled together
-LEAST = np.float32(1e-36)  # nothing is divided by less
-LOW = np.float32(1e-12)  # products below this are lifted
-ALWAYS = np.float32(np.inf)
+TOGETHER = 4  # messages multiplied before their product is lifted
+FEW = 8  # children: the products of more are kept in double precision
+LEAST = np.float32(1e-36)  # a smaller product is nothing
+FLOOR = np.float32(1e-30)  # nothing is divided by less
+LOW, ALWAYS = np.float32(1e-12), np.float32(np.inf)  # products below are lifted
+DOUBLE_LEAST, DOUBLE_LOW = 1e-290, 1e-100
 _LOOSE = {"reassoc", "contract", "nsz", "arcp"}
 
 
@@ -40,8 +44,11 @@ def _times(messages, ids, k, count, product, fresh):
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def _lift(rows, count, logs, overs, low):
-    """Bring rows whose largest entry is below `low` to a largest entry of one; note its logarithm."""
+def _lift(rows, count, low, logs, overs):
+    """Bring rows whose largest entry is below `low` to a largest entry of one, unless they are nothing.
+
+    Notes the logarithms taken out, and what the rows were multiplied by.
+    """
     for b in range(count):
         row = rows[b]
         top = row[0]
@@ -56,6 +63,26 @@ def _lift(rows, count, logs, overs, low):
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _fold(rows, count, fresh, last, logs, exact):
+    """The same in double precision for the products so far times `rows`, which get the last of them."""
+    low = math.inf if last else DOUBLE_LOW
+    for b in range(count):
+        row, whole = rows[b], exact[b]
+        top = 0.0
+        for h in range(len(row)):
+            whole[h] = row[h] if fresh else whole[h] * row[h]
+            top = max(top, whole[h])
+        if DOUBLE_LEAST < top < low:
+            logs[b] += math.log(top)
+            over = 1.0 / top
+            for h in range(len(row)):
+                whole[h] *= over
+        if last:
+            for h in range(len(row)):
+                row[h] = whole[h]
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
 def _share(posterior, messages, ids, k, count, slopes):
     """Add the slope by a hidden child's messages: the posterior over the message."""
     for b in range(count):
@@ -63,7 +90,7 @@ def _share(posterior, messages, ids, k, count, slopes):
         source = messages[ids[b] * k : ids[b] * k + k]
         target = slopes[ids[b] * k : ids[b] * k + k]
         for h in range(k):
-            target[h] += weight[h] / max(source[h], LEAST)
+            target[h] += weight[h] / max(source[h], FLOOR)
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
@@ -78,6 +105,7 @@ def _add(posterior, ids, k, count, out):
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
 def _combine(rows, others, count):
+    """Multiply rows entry by entry."""
     for b in range(count):
         row, other = rows[b], others[b]
         for h in range(len(row)):
@@ -99,19 +127,25 @@ def _set_leaves(model, messages, offsets):
 
 @njit(cache=True, nogil=True)
 def _gather(node, first, count, tree, patterns, model, messages, offsets, product, logs):
-    """The product of the children's messages at a block of patterns, and the logarithms that were taken out."""
+    """The product of the children's messages at a block of patterns; returns the logarithms taken out."""
     children, child_starts = tree
-    n_patterns, ids, id_starts, pattern_starts = patterns
+    _, ids, id_starts, pattern_starts = patterns
     k, n_leaves = model[2][node], model[4]
+    begin, n_children = child_starts[node], child_starts[node + 1] - child_starts[node]
+    many = n_children > FEW
+    exact = np.empty((count if many else 0, k))
     lines, overs = np.zeros(count), np.empty(count, np.float32)
-    begin, end = child_starts[node], child_starts[node + 1]
-    for place in range(begin, end):
-        child = children[place]
-        at = id_starts[child] + first
+    for place in range(n_children):
+        child = children[begin + place]
+        at, number = id_starts[child] + first, place % TOGETHER
         own = ids[at : at + count]
-        _times(messages[offsets[child] :], own, k, count, product, place == begin)
-        if (place - begin) % 4 == 3:
-            _lift(product, count, lines, overs, LOW)
+        fresh = place == 0 or (many and number == 0)
+        _times(messages[offsets[child] :], own, k, count, product, fresh)
+        last = place == n_children - 1
+        if many and (number == TOGETHER - 1 or last):
+            _fold(product, count, place < TOGETHER, last, lines, exact)
+        elif number == TOGETHER - 1:
+            _lift(product, count, LOW, lines, overs)
         if child >= n_leaves:
             of_child = logs[pattern_starts[child] :]
             for b in range(count):
@@ -148,14 +182,30 @@ def upward(model, tree, patterns, messages, offsets, logs, overs):
             sent = messages[begin : begin + count * width].reshape(count, width)
             _multiply(product, table, sent)
             at = pattern_starts[node] + first
-            _lift(sent, count, lines, overs[at:], ALWAYS)
+            _lift(sent, count, ALWAYS, lines, overs[at:])
             for b in range(count):
                 logs[at + b] = lines[b]
     # The root's message is a number, which was lifted to one unless it is nothing.
     for at in range(pattern_starts[-2], pattern_starts[-1]):
         value = messages[offsets[len(n_states) - 1] + at - pattern_starts[-2]]
-        if value < LEAST:
+        if value <= LEAST:
             logs[at] += math.log(LEAST)
+
+
+@njit(cache=True, nogil=True)
+def _spread(node, first, count, tree, patterns, model, messages, offsets, posterior, slopes):
+    """Give the posteriors of a block of patterns to the children: sums for leaves, slopes for the others."""
+    children, child_starts = tree
+    _, ids, id_starts, _ = patterns
+    k, n_leaves = model[2][node], model[4]
+    for place in range(child_starts[node], child_starts[node + 1]):
+        child = children[place]
+        at = id_starts[child] + first
+        own, offset = ids[at : at + count], offsets[child]
+        if child < n_leaves:
+            _add(posterior, own, k, count, slopes[offset:])
+        else:
+            _share(posterior, messages[offset:], own, k, count, slopes[offset:])
 
 
 @njit(cache=True, nogil=True)
@@ -169,8 +219,7 @@ def downward(model, tree, patterns, weights, messages, slopes, offsets, logs, ov
     counts : like the flat tables, in double precision
     """
     tables, starts, n_states, widths, n_leaves = model
-    n_patterns, ids, id_starts, pattern_starts = patterns
-    children, child_starts = tree
+    n_patterns, _, _, pattern_starts = patterns
     root = len(n_states) - 1
     for at in range(offsets[root + 1]):
         slopes[at] = 0.0
@@ -188,27 +237,21 @@ def downward(model, tree, patterns, weights, messages, slopes, offsets, logs, ov
             _gather(node, first, count, tree, patterns, model, messages, offsets, product, logs)
             begin = offsets[node] + first * width
             above = slopes[begin : begin + count * width].reshape(count, width)
-            over = overs[pattern_starts[node] + first :]
+            at = pattern_starts[node] + first
             for b in range(count):
-                for g in range(width):
-                    above[b, g] *= over[b]
+                for h in range(k):
+                    product[b, h] *= overs[at + b]
             _multiply(above.T, product, part)
             for g in range(width):
                 for h in range(k):
                     expected[g, h] += part[g, h]
             _multiply(above, table, slope)
             _combine(product, slope, count)
-            for place in range(child_starts[node], child_starts[node + 1]):
-                child = children[place]
-                at = id_starts[child] + first
-                own, offset = ids[at : at + count], offsets[child]
-                if child < n_leaves:
-                    _add(product, own, k, count, slopes[offset:])
-                else:
-                    _share(product, messages[offset:], own, k, count, slopes[offset:])
+            _spread(node, first, count, tree, patterns, model, messages, offsets, product, slopes)
         for g in range(width):
             for h in range(k):
-                counts[starts[node] + g * k + h] += table[g, h] * expected[g, h]
+                if table[g, h] > LEAST:
+                    counts[starts[node] + g * k + h] += table[g, h] * expected[g, h]
     for leaf in range(n_leaves):
         for x in range(n_states[leaf]):
             for g in range(widths[leaf]):

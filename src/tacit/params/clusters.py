@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.factor.branches import indicator_correlation
 from tacit.factor.canonical import Contrasts, NodeFeatures, edge_sides, node_features
+from tacit.loops.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from tacit.moments.source import PairTables
@@ -25,6 +26,7 @@ SWEEPS = 8
 SMOOTH, EVEN = 1.0, 0.01
 
 
+@one_blas_thread()
 def clustered_start(
     lay: Layout,
     pairs: PairTables,
@@ -52,7 +54,7 @@ def clustered_start(
         Threads; the answer does not depend on them.
     """
     tree = lay.tree
-    step = -(-len(codes) // ROWS_LOOKED_AT)
+    step = max(-(-len(codes) // ROWS_LOOKED_AT), 1)
     codes = codes[::step]
     looked_at = np.ones(len(codes)) if weights is None else weights[::step].astype(np.float64)
     joint = pairs.probabilities
@@ -91,6 +93,8 @@ def _clusters(
     rows = np.empty((n_rows, d), dtype=np.float32)
     project(codes, features.leaves, features.starts, features.values, rows)
     states = np.full(n_rows, -1, dtype=np.int32)
+    if not n_rows:
+        return states
     few = np.sort(rng.permutation(n_rows)[:ROWS_FOR_CENTRES])
     centres = np.zeros((n_states, d), dtype=np.float32)
     scatter_centres(rows[few], weights[few], rng.random(n_states), centres)
@@ -105,7 +109,15 @@ def _clusters(
 
 
 def counted_tables(lay: Layout, states: States, weights: Array) -> Array:
-    """Flat tables of the relative counts of states given those of the parent, smoothed."""
+    """Flat tables of the relative counts of states given those of the parent, smoothed.
+
+    Parameters
+    ----------
+    lay : Layout
+    states : (node, row) array of int
+        Category or state of every node in every row, -1 where missing: counts for nothing.
+    weights : (row,) array
+    """
     from tacit.loops.clusters import count_pairs
 
     tree = lay.tree

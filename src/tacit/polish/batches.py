@@ -34,8 +34,8 @@ class BatchSchedule:
     first: float = 0.5
     decay: float = 0.85
     least: float = 0.05
-    most_passes: int = 40
-    patience: int = 4  # passes without a gain after which it is over
+    most_passes: int = 25
+    patience: int = 3  # passes without a gain after which it is over
 
     def size(self, turn: int) -> float:
         """The weight of a batch in a pass."""
@@ -93,7 +93,7 @@ def climb_batches(
     total = float(len(rows.codes) if rows.weights is None else rows.weights.sum())
     most = schedule.most_passes if n_passes is None else n_passes
     best = Watched(start, watch(start) if watch else np.nan, 0)
-    values, mean, turn = start, None, 0
+    values, mean = start, None
     for turn in range(1, most + 1):
         size = schedule.size(turn - 1)
         for batch in _batches(rows, schedule, rng):
@@ -139,9 +139,9 @@ def climb_watched(
     start: Array,
     watch: Watch | None,
     *,
-    most_steps: int = 200,
+    most_steps: int = 30,
     every: int = 2,
-    patience: int = 3,
+    patience: int = 2,
     n_steps: int | None = None,
     progress: Told | None = None,
 ) -> Watched:

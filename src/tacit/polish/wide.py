@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from tacit.params.tree import Layout
 
 Array = NDArray[np.float64]
+Singles = NDArray[np.float32]
 
 # Messages of a block of rows take at most so many entries, as long as a block has enough rows to merge.
 MOST_ENTRIES, FEWEST_ROWS = 1 << 25, 500
+# Within a block, sums are taken in single precision: of more terms than this they would be inexact.
+MOST_ROWS = 1 << 16
 
 
 class WideExpectation:
@@ -40,18 +43,15 @@ class WideExpectation:
         self.n_jobs = n_jobs
         size = _rows_at_once(layout, len(codes))
         parts = [slice(first, first + size) for first in range(0, max(len(codes), 1), size)]
-        self.blocks = tuple(
-            self._each(
-                lambda part: Patterns.of(
-                    codes[part],
-                    layout.tree,
-                    layout.n_states[: layout.tree.n_leaves],
-                    None if weights is None else weights[part],
-                ),
-                parts,
-            )
-        )
-        self._spare: list[tuple[NDArray[np.float32], NDArray[np.float32]]] = []
+        cards = layout.n_states[: layout.tree.n_leaves]
+
+        def number(part: slice) -> Patterns:
+            # In one order, whatever they come in: the loop behind takes seconds to compile for each.
+            own = np.asfortranarray(codes[part])
+            return Patterns.of(own, layout.tree, cards, None if weights is None else weights[part])
+
+        self.blocks = tuple(self._each(number, parts))
+        self._spare: list[tuple[Singles, Singles]] = []
 
     @cached_property
     def total_weight(self) -> float:
@@ -91,9 +91,8 @@ class WideExpectation:
             with ThreadPoolExecutor(self.n_jobs) as pool:
                 return list(pool.map(work, items))
 
-    def _one(
-        self, tables: NDArray[np.float32], block: Patterns, *, counting: bool
-    ) -> tuple[Array, Array]:
+    def _one(self, tables: Singles, block: Patterns, *, counting: bool) -> tuple[Array, Array]:
+        """Log-likelihoods of a block's root patterns, and expected counts if asked for."""
         from tacit.loops.wide import downward, upward
 
         layout, tree = self.layout, self.layout.tree
@@ -104,19 +103,21 @@ class WideExpectation:
         logs, overs = np.empty(n_patterns), np.empty(n_patterns, dtype=np.float32)
         model = (tables, layout.starts, layout.columns, layout.widths, tree.n_leaves)
         patterns = (block.n_patterns, block.flat_ids, block.id_starts, block.pattern_starts)
-        upward(model, tree.child_table, patterns, messages, offsets, logs, overs)
+        below = (model, tree.child_table, patterns)
+        upward(*below, messages, offsets, logs, overs)
         counts = np.zeros(layout.size if counting else 0)
         if counting:
-            downward(
-                model, tree.child_table, patterns, block.weights, messages, slopes, offsets, logs, overs, counts
-            )  # fmt: skip
+            downward(*below, block.weights, messages, slopes, offsets, logs, overs, counts)
         self._spare.append((messages, slopes))
         return logs[block.pattern_starts[-2] :], counts
 
-    def _space(self, size: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        nothing = np.empty(0, dtype=np.float32)
-        spare = self._spare.pop() if self._spare else (nothing, nothing)
-        if len(spare[0]) >= size:
+    def _space(self, size: int) -> tuple[Singles, Singles]:
+        """Room for messages and slopes, used before or new."""
+        try:
+            spare = self._spare.pop()
+        except IndexError:  # none, or another thread was faster
+            spare = None
+        if spare is not None and len(spare[0]) >= size:
             return spare
         return np.empty(size, dtype=np.float32), np.empty(size, dtype=np.float32)
 
@@ -124,7 +125,7 @@ class WideExpectation:
 def _rows_at_once(layout: Layout, n_rows: int) -> int:
     """Rows of a block: two blocks where there are enough rows, more where memory asks for it."""
     entries = int(layout.widths[layout.tree.n_leaves :].sum())
-    bound = max(MOST_ENTRIES // max(entries, 1), FEWEST_ROWS)
+    bound = max(min(MOST_ENTRIES // max(entries, 1), MOST_ROWS), FEWEST_ROWS)
     return max(min(-(-n_rows // 2), bound), min(n_rows, FEWEST_ROWS), 1)
 
 
