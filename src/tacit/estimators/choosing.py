@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -46,11 +47,11 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# Trees that are tried where none is given.
+# Trees that are tried where none is given; the first is left only for one that is surely better.
 CANDIDATES = (
+    "refined-joining",
     "hidden-chow-liu",
     "neighbor-joining",
-    "chow-liu-joining",
     "chow-liu-grouping",
     "chow-liu",
 )
@@ -165,33 +166,38 @@ def _ground(asked: Open) -> Ground:
 def _ranked_structures(asked: Open, ground: Ground) -> list[tuple[str, float]]:
     """Names and held-out scores of the candidates, the best first."""
     schema, counts = asked.table.schema, ground.moments.pairs().counts
-    scores: dict[Topology, float] = {}
-    ranked: list[tuple[str, float]] = []
-    for number, name in enumerate(CANDIDATES):
-        asked.report(0.2 * number / len(CANDIDATES), f"trying {name}")
-        topology = topology_for(name, counts, schema.cards, schema.names)
-        if topology not in scores:
-            scores[topology] = _trial(asked, ground, topology.rooted(schema.names))
-        ranked.append((name, scores[topology]))
-    return sorted(ranked, key=lambda each: -each[1])
+    trees = {name: topology_for(name, counts, schema.cards, schema.names) for name in CANDIDATES}
+    asked.report(0.0, "trying " + ", ".join(CANDIDATES))
+    distinct = list(dict.fromkeys(trees.values()))
+    with ThreadPoolExecutor(asked.n_jobs) as pool:
+        tried = pool.map(lambda each: _trial(asked, ground, each.rooted(schema.names)), distinct)
+        scores = dict(zip(distinct, tried, strict=True))
+    rows = {name: scores[topology] for name, topology in trees.items()}
+    weights = None if ground.held_out is None else ground.held_out.weights
+    means = {name: float(np.average(each, weights=weights)) for name, each in rows.items()}
+    ranked = sorted(means.items(), key=lambda each: -each[1])
+    first, best = CANDIDATES[0], ranked[0][0]
+    if best != first and not _surely_better(rows[best], rows[first], weights):
+        ranked = [(first, means[first]), *(each for each in ranked if each[0] != first)]
+    return ranked
 
 
-def _trial(asked: Open, ground: Ground, tree: RootedTree) -> float:
-    """The held-out score of a tree, with a middling number of states where none is given."""
+def _trial(asked: Open, ground: Ground, tree: RootedTree) -> Array:
+    """Held-out rows under a tree, with a middling number of states where none is given."""
     if ground.held_out is None:
-        return 0.0
+        return np.zeros(1)
     enough = ground.table.n_rows >= FEWEST_ROWS
     k = TRIAL_STATES if enough else FEW_TRIAL_STATES
     if isinstance(asked.n_states, Integral):
         k = int(asked.n_states)
     cards = ground.table.schema.cards
     if k > START_STATES:
-        return train(ground, many_states(tree, cards, k), ground.pseudo_counts[0]).score
+        lay = many_states(tree, cards, k)
+        return train(ground, lay, ground.pseudo_counts[0], n_jobs=1).rows
     states = state_counts(tree, cards, {}, k)
     assert states is not None
     job = Job(ground.table, tree, states, ground.moments, asked.settings, silent)
-    rows = held_out_rows(job, ground.held_out, "auto")
-    return float(np.average(rows, weights=ground.held_out.weights))
+    return held_out_rows(job, ground.held_out, "auto")
 
 
 def _first_tree(
@@ -221,17 +227,19 @@ def _first_tree(
         return None, record
     best, tried = best_states(ground, tree, report)
     record["candidates"] = [*record.get("candidates", []), *tried]
-    if few is not None and not several and not _surely_better(best.rows, few, ground.held_out):
+    if (
+        few is not None
+        and not several
+        and not _surely_better(best.rows, few, ground.held_out.weights)
+    ):
         return None, record
     record.pop("states", None)
     return best, record
 
 
-def _surely_better(one: Array, other: Array, held_out: Table) -> bool:
+def _surely_better(one: Array, other: Array, weights: Array | None) -> bool:
     """Whether rows are likelier under one model, by more than a standard error."""
-    if len(one) != len(other):  # judged by different rows
-        return float(one.mean()) > float(other.mean())
-    weights = np.ones(len(one)) if held_out.weights is None else held_out.weights
+    weights = np.ones(len(one)) if weights is None else weights
     gain = one - other
     mean = float(np.average(gain, weights=weights))
     spread = float(np.average((gain - mean) ** 2, weights=weights))

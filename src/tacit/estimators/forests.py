@@ -8,8 +8,9 @@ another draw of nearly as good a structure, err in different places: their mixtu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +41,7 @@ SLACK = 8
 # Other trees are learnt from the pair counts of such shares of the rows: nearly as good, and different.
 SHARES = (0.5, 0.06)
 FEWEST_ROWS = 200  # of such a share
+AT_ONCE = 2  # trees learnt at the same time, whatever the number of threads
 MOST_TREES = 12
 
 
@@ -110,6 +112,7 @@ def train(
     like: Trained | None = None,
     start: Array | None = None,
     tell: Callable[[str], None] | None = None,
+    n_jobs: int | None = None,
 ) -> Trained:
     """One tree: clustered start, passes in small batches, full steps while held-out rows gain.
 
@@ -128,7 +131,10 @@ def train(
         Used instead of the clustered start.
     tell : callable, optional
         Told in words how far it is.
+    n_jobs : int, optional
+        Threads, where not as many as the ground allows.
     """
+    n_jobs = ground.n_jobs if n_jobs is None else n_jobs
     table, held_out = ground.table, ground.held_out if like is None else None
     seeds = np.random.SeedSequence([ground.seed, number]).spawn(2)
     if start is None:
@@ -138,13 +144,13 @@ def train(
             table.codes,
             table.weights,
             seed=int(seeds[0].generate_state(1)[0]),
-            n_jobs=ground.n_jobs,
+            n_jobs=n_jobs,
         )
     prior = dirichlet_prior(lay, ground.marginals, pseudo_counts, pseudo_counts)
-    rows = Rows(lay, table.codes, table.weights, prior, ground.n_jobs)
+    rows = Rows(lay, table.codes, table.weights, prior, n_jobs)
     watching = None
     if held_out is not None:
-        watching = WideExpectation(lay, held_out.codes, held_out.weights, ground.n_jobs)
+        watching = WideExpectation(lay, held_out.codes, held_out.weights, n_jobs)
     watch = None if watching is None else watching.mean
     climbed = climb_batches(
         rows,
@@ -175,26 +181,42 @@ def many_states(tree: RootedTree, cards: Sequence[int], most: int) -> Layout:
     return layout(tree, tuple(bounded))
 
 
+def together(n_jobs: int, works: Sequence[Callable[[], Trained]]) -> list[Trained]:
+    """What several works give, done at the same time as far as there are threads."""
+    with ThreadPoolExecutor(max(min(n_jobs, len(works)), 1)) as pool:
+        return [each.result() for each in [pool.submit(work) for work in works]]
+
+
 def best_states(
     ground: Ground, tree: RootedTree, report: Report, n_states: Sequence[int] = MANY_STATES
 ) -> tuple[Trained, list[dict[str, Any]]]:
-    """The tree with the number of states and the pseudo-counts that held-out rows like best."""
+    """The tree with the number of states and the pseudo-counts that held-out rows like best.
+
+    More states are tried, two numbers at a time, as long as they are better.
+    """
+    cards, pseudo_counts = ground.table.schema.cards, ground.pseudo_counts
     tried: list[Trained] = []
-    best: Trained | None = None
-    for number, k in enumerate(n_states):
-        lay = many_states(tree, ground.table.schema.cards, k)
-        tell = _within(report, number / (len(n_states) + 2), f"{k} states, ")
-        tried.append(train(ground, lay, ground.pseudo_counts[0], tell=tell))
-        if best is not None and tried[-1].score <= best.score:
+    for place in range(0, len(n_states), 2):
+        works = []
+        for k in n_states[place : place + 2]:
+            tell = _within(report, place / (len(n_states) + 2), f"{k} states, ")
+            lay = many_states(tree, cards, k)
+            works.append(partial(train, ground, lay, pseudo_counts[0], tell=tell, n_jobs=1))
+        tried += together(ground.n_jobs, works)
+        if tried[-1] is not _best(tried):
             break
-        best = tried[-1]
-    assert best is not None
-    for number, pseudo in enumerate(ground.pseudo_counts[1:]):
-        share = (len(n_states) + number) / (len(n_states) + 2)
-        tell = _within(report, share, f"pseudo-counts {pseudo:g}, ")
-        tried.append(train(ground, best.tables.layout, pseudo, start=best.start, tell=tell))
-    best = max(tried, key=lambda each: each.score)
-    return best, [each.as_dict() for each in tried]
+    best, works = _best(tried), []
+    for pseudo in pseudo_counts[1:]:
+        tell = _within(report, len(n_states) / (len(n_states) + 2), f"pseudo-counts {pseudo:g}, ")
+        lay, start = best.tables.layout, best.start
+        works.append(partial(train, ground, lay, pseudo, start=start, tell=tell, n_jobs=1))
+    tried += together(ground.n_jobs, works)
+    return _best(tried), [each.as_dict() for each in tried]
+
+
+def _best(trees: Sequence[Trained]) -> Trained:
+    """The first of those with the best score."""
+    return max(trees, key=lambda each: each.score)
 
 
 def _within(report: Report, share: float, before: str) -> Callable[[str], None]:
@@ -244,27 +266,32 @@ def grow(
     always : bool
         Whether to go on to `most` trees in any case.
     """
-    forest = Forest((first,), np.ones(1), first.score)
     k = max(first.tables.layout.n_states[first.tables.tree.n_leaves :], default=1)
-    shares: tuple[float, ...] = SHARES
-    idle = 0
-    for number in range(1, 2 * most):
-        if len(forest.trees) == most or (idle > len(methods) and not always):
-            break
-        method = methods[number % len(methods)]
-        tell = _within(report, len(forest.trees) / most, f"tree {len(forest.trees) + 1}, ")
-        found = []
-        for share in shares:
-            tree = ground.tree(method, share, number)
+    held_out = ground.held_out
+
+    def work(number: int, share: float) -> Callable[[], Trained]:
+        def grown() -> Trained:
+            tree = ground.tree(methods[number % len(methods)], share, number)
             lay = many_states(tree, ground.table.schema.cards, k)
-            one = train(ground, lay, first.pseudo_counts, number, tell=tell)
-            found.append((forest.with_one_more(one, ground.held_out), share))
-        better, share = max(found, key=lambda each: each[0].score)
-        shares = (share,)
-        if better.score > forest.score or always:
-            forest, idle = better, 0
-        else:
-            idle += 1
+            tell = _within(report, number / most, f"tree {number + 1}, ")
+            return train(ground, lay, first.pseudo_counts, number, tell=tell, n_jobs=1)
+
+        return grown
+
+    alone = Forest((first,), np.ones(1), first.score)
+    tried = together(ground.n_jobs, [work(1, share) for share in SHARES])
+    pairs = [alone.with_one_more(one, held_out) for one in tried]
+    place = int(np.argmax([pair.score for pair in pairs]))
+    forest = pairs[place] if pairs[place].score > alone.score or always else alone
+    for number in range(2, 2 * most, AT_ONCE):
+        idle = True
+        works = [work(number + more, SHARES[place]) for more in range(AT_ONCE)]
+        for one in together(ground.n_jobs, works):
+            better = forest.with_one_more(one, held_out)
+            if len(forest.trees) < most and (better.score > forest.score or always):
+                forest, idle = better, False
+        if idle or len(forest.trees) == most:
+            break
     return forest
 
 
@@ -290,10 +317,10 @@ def mixed_score(rows: Array, weights: Array, of_row: Array | None = None) -> flo
 
 def retrained(ground: Ground, forest: Forest, report: Report) -> Forest:
     """The same forest learnt from all rows: as long as held-out rows gain, or as often as before."""
-    trees = []
+    works, n_jobs = [], 1 if len(forest.trees) > 1 else ground.n_jobs
     for number, tree in enumerate(forest.trees):
         tell = _within(report, number / len(forest.trees), f"tree {number + 1} on all rows, ")
-        lay = tree.tables.layout
         like = tree if ground.held_out is None else None
-        trees.append(train(ground, lay, tree.pseudo_counts, tree.number, like=like, tell=tell))
-    return Forest(tuple(trees), forest.weights, forest.score)
+        again = partial(train, ground, tree.tables.layout, tree.pseudo_counts, tree.number)
+        works.append(partial(again, like=like, tell=tell, n_jobs=n_jobs))
+    return Forest(tuple(together(ground.n_jobs, works)), forest.weights, forest.score)

@@ -224,7 +224,10 @@ def _found_in_counts(
 
         return discrete_distances(counts, cards, n_values, stated)
 
-    edges = partial(chow_liu_edges, counts, cards)
+    per_degree = 0.0
+    if name == "hidden-chow-liu" and 1 < n_rows < math.inf:
+        per_degree = math.log(n_rows) / (2 * n_rows)
+    edges = partial(chow_liu_edges, counts, cards, per_degree=per_degree)
     return _found(name, names, edges, distances, n_rows, n_values or 2)
 
 
