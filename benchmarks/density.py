@@ -2,14 +2,15 @@
 
     python benchmarks/density.py                         all of it; can be stopped and resumed
     python benchmarks/density.py --sets nltcs,plants     some of the sets
-    python benchmarks/density.py --methods tacit,em      some of product, chow-liu, mixture, tacit, em
+    python benchmarks/density.py --methods tacit,em      some of product, chow-liu, mixture, tacit, tree, em
     python benchmarks/density.py --again tacit           run a method anew although its result is there
     python benchmarks/density.py --quick                 the smallest set, fewer mixtures, one random start
 
 Mean test log-likelihood in nats per row. Tacit gets ``fit(train, validation=valid)``; nothing is chosen on
-the test rows. *em* is the model that Tacit found (its tree, its numbers of states, its stopping rule) learnt
-from three random starts. Results are added to ``out/density.jsonl``, the table is ``out/density.md``, Tacit's
-models are in ``out/density/``. Seconds are those of the clock, of fitting alone.
+the test rows. Where Tacit's model is several trees, *one tree* is the heaviest of them alone, and *em* is
+that tree (its numbers of states, its pseudo-counts, its stopping rule) learnt from three random starts.
+Results are added to ``out/density.jsonl``, the table is ``out/density.md``, Tacit's models are in
+``out/density/``. Seconds are those of the clock, of fitting alone.
 """
 
 from __future__ import annotations
@@ -33,13 +34,14 @@ from density_baselines import (
     Scored,
     bernoulli_mixture,
     both_values,
+    heaviest_tree,
     random_start_em,
 )
 
 import tacit
 from tacit.datasets import Density, load_density
 
-METHODS = (*BASELINES, "tacit", "em")
+METHODS = (*BASELINES, "tacit", "tree", "em")
 SEEDS = (0, 1, 2)  # of random starts
 LEAST_MEAN_GAIN, LEAST_MEDIAN_GAIN = 0.027, 0.008  # relative, over HCLT
 MOST_MINUTES = 30
@@ -84,20 +86,19 @@ def measured(data: Density, method: str, model: Path, quick: bool) -> Scored:
     if method in BASELINES:
         return BASELINES[method](data)
     train, valid, test = (both_values(part) for part in (data.train, data.valid, data.test))
-    begun = time.perf_counter()
     if method == "tacit":
-        fitted = tacit.LatentTree(random_state=0).fit(train, validation=valid)
-    else:
-        if not model.exists():
-            raise SystemExit(f"{model} is not there: run the method tacit before em")
-        same = tacit.load(model)
         begun = time.perf_counter()
-        fitted = random_start_em(same, train, valid, int(method.partition(" ")[2]))
-    seconds = time.perf_counter() - begun
-    if method == "tacit":
+        fitted = tacit.LatentTree(random_state=0).fit(train, validation=valid)
+        seconds = time.perf_counter() - begun
         model.parent.mkdir(parents=True, exist_ok=True)
         fitted.save(model)
-    return Scored(fitted.score(valid), fitted.score(test), seconds)
+        return Scored(fitted.score(valid), fitted.score(test), seconds)
+    if not model.exists():
+        raise SystemExit(f"{model} is not there: run the method tacit before tree and em")
+    same = tacit.load(model)
+    if method == "tree":
+        return Scored(*heaviest_tree(same, (valid, test)), 0.0)
+    return random_start_em(same, train, valid, test, int(method.partition(" ")[2]))
 
 
 def read_results(path: Path) -> Results:
@@ -111,7 +112,7 @@ def read_results(path: Path) -> Results:
             row = json.loads(line)
             of_set = found.setdefault(row["set"], {})
             if row["method"] == "tacit":
-                for stale in [method for method in of_set if method.startswith("em ")]:
+                for stale in [m for m in of_set if m.startswith("em ") or m == "tree"]:
                     del of_set[stale]
             of_set[row["method"]] = row
     return found
@@ -131,6 +132,7 @@ class Judged:
     n_components: int
     random_starts: tuple[float, ...]
     tacit: float
+    tree: float
     seconds: float
 
     @classmethod
@@ -147,6 +149,7 @@ class Judged:
             mixture["chosen"]["n_components"],
             tuple(score(m) for m in expanded("em", quick=False) if m in rows),
             score("tacit"),
+            score("tree"),
             score("tacit", "seconds"),
         )
 
@@ -158,17 +161,20 @@ class Judged:
 
     @property
     def against_random(self) -> str:
-        """Above all random starts, tied within their spread, or below."""
+        """One tree: above all its random starts, tied within their spread, or below."""
         best, spread = max(self.random_starts), max(self.random_starts) - min(self.random_starts)
-        if self.tacit > best:
+        if self.tree > best:
             return "above"
-        return "tied" if self.tacit >= best - spread else "below"
+        return "tied" if self.tree >= best - spread else "below"
 
 
 def table(judged: list[Judged]) -> Iterator[str]:
     """A line for each set."""
-    yield "| set | product | Chow-Liu | mixture (K) | random starts | HCLT (sd) | Tacit | gain | seconds |"
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+    yield (
+        "| set | product | Chow-Liu | mixture (K) | random starts | one tree | HCLT (sd) | Tacit | gain "
+        "| seconds |"
+    )
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     for each in judged:
         theirs, spread = HCLT[each.name]
         starts = ""
@@ -180,7 +186,7 @@ def table(judged: list[Judged]) -> Iterator[str]:
             ours = f"{each.tacit:.3f} | {each.gain:+.2%} | {each.seconds:.1f} |"
         yield (
             f"| {each.name} | {each.product:.3f} | {each.chow_liu:.3f} | {each.mixture:.3f} "
-            f"({each.n_components}) | {starts} | {theirs:.3f} ({spread:.3f}) | {ours}"
+            f"({each.n_components}) | {starts} | {each.tree:.3f} | {theirs:.3f} ({spread:.3f}) | {ours}"
         )
 
 
@@ -197,7 +203,7 @@ def verdicts(judged: list[Judged]) -> Iterator[str]:
     }
     yield verdict(
         bool(tried) and not by_kind["below"],
-        f"above random starts of the same model on {len(by_kind['above'])} of {len(tried)} sets, "
+        f"one tree above its random starts on {len(by_kind['above'])} of {len(tried)} sets, "
         f"tied within their spread on {', '.join(by_kind['tied']) or 'none'}",
         by_kind["below"],
     )
@@ -229,8 +235,9 @@ def report(path: Path) -> None:
     if run_on:
         lines += [f"Tacit was run on {len(run_on)} of {len(SETS)} sets.", "", *verdicts(run_on), ""]
     lines += [
-        "Random starts: mean, and best less worst, of three. HCLT: best validation epoch, mean and standard",
-        "deviation of the runs in the authors' logs, github.com/UCLA-StarAI/Tractable-PC-Regularization.",
+        "Random starts of the same tree: mean, and best less worst, of three. HCLT: best validation epoch,",
+        "mean and standard deviation of the runs in the authors' logs,",
+        "github.com/UCLA-StarAI/Tractable-PC-Regularization.",
     ]
     text = "\n".join(lines) + "\n"
     path.with_suffix(".md").write_text(text, encoding="utf8")
