@@ -142,6 +142,27 @@ def test_the_number_of_states_is_a_number_or_auto(run, tmp_path):
     assert said.startswith("error: ")
 
 
+def test_fit_learns_as_many_trees_as_asked_for(run, tmp_path):
+    path = tmp_path / "m.tacit"
+    fit = ("fit", "tree", "train.csv", "-o", path, "--states", "2")
+    said = run(*fit, "--components", "2", "--structure", "hidden-chow-liu")
+    assert " in 2 trees; saved as " in said
+    assert tacit.load(path).n_components == 2
+    assert len(tacit.load(path).components_) == 2
+    run(*fit, "--components", "auto")
+    assert len(tacit.load(path).components_) == 1
+
+
+def test_the_number_of_trees_is_a_number_or_auto(run, tmp_path):
+    fit = ("fit", "tree", "train.csv", "-o", tmp_path / "m.tacit")
+    said = run(*fit, "--components", "several", code=2)
+    assert "'several' is neither a number nor auto" in said
+    said = run(*fit, "--components", "0", code=1)
+    assert said.startswith("error: n_components=0")
+    said = run(*fit, "--components", "2", "--learn", "em", code=1)
+    assert 'several trees are learnt by learn="auto" only' in said
+
+
 # -- score -------------------------------------------------------------------------------------
 
 

@@ -38,6 +38,9 @@ def tree(
     states: Annotated[
         str, typer.Option(metavar="N|auto", help="States of each hidden variable.")
     ] = "auto",
+    components: Annotated[
+        str, typer.Option(metavar="N|auto", help="Trees whose mixture the model is.")
+    ] = "auto",
     validation: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Rows to choose with; without them a part of DATA."),
@@ -70,20 +73,15 @@ def tree(
     from tacit.files.models import check_suffix
 
     check_suffix(output)  # before the work, not after it
-    n_states = states if states == "auto" else _number(states, int, "--states")
-    counts = (
-        pseudo_counts
-        if pseudo_counts == "auto"
-        else _number(pseudo_counts, float, "--pseudo-counts")
-    )
     model = LatentTree(
-        n_states=n_states,
+        n_states=_number(states, int, "--states"),
         structure=structure,
         learn=learn.value,
+        n_components=_number(components, int, "--components"),
         n_restarts=restarts,
         tol=tol,
         max_iter=max_iter,
-        pseudo_counts=counts,
+        pseudo_counts=_number(pseudo_counts, float, "--pseudo-counts"),
         n_bins=bins,
         n_jobs=jobs,
         progress=True,
@@ -98,6 +96,9 @@ def tree(
 
 
 def _number(text: str, kind: type[int | float], option: str) -> Any:
+    """A number, or the word auto as it is."""
+    if text == "auto":
+        return text
     try:
         return kind(text)
     except ValueError as error:

@@ -167,6 +167,9 @@ def _ranked_structures(asked: Open, ground: Ground) -> list[tuple[str, float]]:
     """Names and held-out scores of the candidates, the best first."""
     schema, counts = asked.table.schema, ground.moments.pairs().counts
     trees = {name: topology_for(name, counts, schema.cards, schema.names) for name in CANDIDATES}
+    if not isinstance(asked.n_states, Mapping):  # wrong numbers are refused before the work
+        some = trees[CANDIDATES[0]]
+        known_states(asked.n_states, some, some.rooted(schema.names))
     asked.report(0.0, "trying " + ", ".join(CANDIDATES))
     distinct = list(dict.fromkeys(trees.values()))
     with ThreadPoolExecutor(asked.n_jobs) as pool:
