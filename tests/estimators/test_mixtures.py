@@ -336,3 +336,12 @@ def test_every_component_is_drawn_and_the_heaviest_without_asking(model, parts):
     for component, part in zip(model.components_, parts, strict=True):
         assert drawn(component) == drawn(part)
     assert drawn(model) == drawn(parts[1])
+
+
+@pytest.mark.parametrize("structure", ["chow-liu", "hidden-chow-liu"])
+def test_every_tree_that_is_learnt_has_the_states_asked_for(structure):
+    truth = tacit.toy.random_tree_model(n_leaves=6, n_categories=3, random_state=0)
+    found = tacit.LatentTree(2, structure, n_components=2).fit(truth.sample(300, random_state=1))
+    counts = {count for each in found.components_ for count in each.n_states.values()}
+    assert len(found.components_) == 2
+    assert counts == {2}

@@ -257,7 +257,9 @@ def _forest(asked: Open, ground: Ground, first: Trained, methods: Sequence[str])
     asked_for = isinstance(asked.n_components, int)
     work = asked.table.n_rows * int(first.tables.layout.columns[first.tables.tree.n_leaves :].sum())
     most = asked.most_trees if asked_for else min(asked.most_trees, max(MOST_WORK // work, 1))
-    return grow(ground, first, methods, most, _part(asked.report, 0.5, 0.9), always=asked_for)
+    n_states = int(asked.n_states) if isinstance(asked.n_states, Integral) else None
+    report = _part(asked.report, 0.5, 0.9)
+    return grow(ground, first, methods, most, report, always=asked_for, n_states=n_states)
 
 
 def _kept(

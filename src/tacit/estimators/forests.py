@@ -92,10 +92,17 @@ class Trained:
     n_passes: int
     n_steps: int
 
+    @property
+    def n_states(self) -> int:
+        """The most states of a hidden node; of those that repeat a column where there are no others."""
+        tree, states = self.tables.tree, self.tables.layout.n_states
+        free = [states[node] for node in tree.hidden if tree.copy_of[node] < 0]
+        return max(free or states[tree.n_leaves :], default=1)
+
     def as_dict(self) -> dict[str, Any]:
         """What it took, in plain values."""
         return {
-            "n_states": max(self.tables.layout.n_states[self.tables.tree.n_leaves :], default=1),
+            "n_states": self.n_states,
             "pseudo_counts": self.pseudo_counts,
             "n_passes": self.n_passes,
             "n_steps": self.n_steps,
@@ -248,6 +255,7 @@ def grow(
     report: Report,
     *,
     always: bool = False,
+    n_states: int | None = None,
 ) -> Forest:
     """More trees beside the first, as long as their mixture is better.
 
@@ -265,8 +273,10 @@ def grow(
     report : callable
     always : bool
         Whether to go on to `most` trees in any case.
+    n_states : int, optional
+        Most states of a hidden node of the others; None: as many as in the first.
     """
-    k = max(first.tables.layout.n_states[first.tables.tree.n_leaves :], default=1)
+    k = first.n_states if n_states is None else n_states
     held_out = ground.held_out
 
     def work(number: int, share: float) -> Callable[[], Trained]:
