@@ -13,6 +13,7 @@ import tacit
 from oracles.mixtures import mixed_joint, weighed_parts
 from oracles.networks import weighed
 from tacit.errors import ArgumentError, ArgumentTypeError, FileFormatError, NotAvailableError
+from tacit.estimators import choosing
 from tacit.estimators.components import topology_of
 from tacit.estimators.keeping import keep
 from tacit.estimators.recipes import Learnt
@@ -345,3 +346,22 @@ def test_every_tree_that_is_learnt_has_the_states_asked_for(structure):
     counts = {count for each in found.components_ for count in each.n_states.values()}
     assert len(found.components_) == 2
     assert counts == {2}
+
+
+def test_few_rows_get_as_many_trees_as_asked_for():
+    found = tacit.LatentTree("auto", "star", n_components=2).fit(frame(200))
+    assert len(found.components_) == 2
+    assert "states" not in found.diagnostics_
+
+
+def test_states_given_for_some_nodes_do_not_forbid_several_trees():
+    newick = "((colour,size)a,(ok,grade)b,place);"
+    found = tacit.LatentTree({"a": 2}, newick, n_components=2).fit(frame())
+    assert [each.n_states["a"] for each in found.components_ if "a" in each.n_states] == [2]
+    assert len(found.components_) == 2
+
+
+def test_states_given_for_some_nodes_of_many_columns_are_kept(monkeypatch):
+    monkeypatch.setattr(choosing, "FEW_COLUMNS", 3)
+    found = tacit.LatentTree({"a": 2}, "((colour,size)a,(ok,grade)b,place);").fit(frame(700))
+    assert found.n_states_["a"] == 2

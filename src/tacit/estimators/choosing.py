@@ -221,13 +221,16 @@ def _first_tree(
     record: dict[str, Any] = {}
     n_rows, n_columns = ground.table.n_rows, len(ground.table.schema)
     few = None
-    if ground.held_out is None or n_rows < FEWEST_ROWS or n_columns <= FEW_COLUMNS:
+    only_few = n_rows < FEWEST_ROWS or bool(known)
+    if ground.held_out is None or only_few or n_columns <= FEW_COLUMNS:
         record["states"], more, few = chosen_states(
             ground.table, ground.held_out, tree, known, "auto", asked.settings, report
         )
         record.update(more)
-    if ground.held_out is None or n_rows < FEWEST_ROWS or known:
+    if ground.held_out is None or (only_few and not several):
         return None, record
+    if only_few:
+        return train(ground, layout(tree, record.pop("states")), ground.pseudo_counts[0]), record
     best, tried = best_states(ground, tree, report)
     record["candidates"] = [*record.get("candidates", []), *tried]
     if (
