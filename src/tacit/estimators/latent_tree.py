@@ -26,27 +26,36 @@ REPRESENTATIONS = ("auto", "train", "tensor", "matrix")
 class LatentTree(TreeQueries):
     """A joint distribution of the columns of a table, with hidden variables between them.
 
-    Every column is a leaf (or an inner node) of a tree whose other nodes are hidden variables with a few
-    states each. Learnt from counts of pairs and triples of columns by linear algebra, without restarts; any
+    Every column is a leaf (or an inner node) of a tree whose other nodes are hidden variables. With nothing
+    given, rows that are set aside choose the tree, the numbers of states, and whether several trees are
+    better than one. Learning starts from what the columns have to do with each other, without restarts; any
     conditional can be asked afterwards, with any cells missing.
 
     Parameters
     ----------
     n_states : int, mapping of hidden node to int, or "auto"
-        States of the hidden nodes. "auto" tries a few and keeps the number with the best held-out likelihood.
+        States of the hidden nodes. "auto" tries several and keeps the number with the best held-out
+        likelihood: 1, 2, 3, 4, 6, ... (up to 64 columns, or few rows), and with learn="auto" and at least 500
+        rows to learn from also 8, 16, 32 and 64, as long as more are better.
     structure : str, Topology, path, networkx tree or edges
-        "auto" and "hidden-chow-liu": a hidden node above every column, joined as the Chow-Liu tree of the
-        columns. "neighbor-joining", "chow-liu-joining", "recursive-grouping", "chow-liu-grouping": a tree
-        learnt from distances between the columns, see `learn_structure`. "star": one hidden node.
-        "chow-liu": no hidden nodes. Anything else is a tree: Newick text or a file of it, a `Topology`, a
-        networkx tree, a list of edges.
+        "auto": held-out rows choose among "refined-joining", "hidden-chow-liu", "neighbor-joining",
+        "chow-liu-grouping" and "chow-liu"; the first is left only for one that is better by more than a
+        standard error, or not at all with fewer than 100 rows. (With another `learn` than "auto" it is
+        "hidden-chow-liu".) "hidden-chow-liu": a hidden node above every column, joined as the Chow-Liu tree
+        of the columns. "refined-joining", "neighbor-joining", "chow-liu-joining", "recursive-grouping",
+        "chow-liu-grouping": a tree learnt from distances between the columns, see `learn_structure`. "star":
+        one hidden node. "chow-liu": no hidden nodes. Anything else is a tree: Newick text or a file of it,
+        a `Topology`, a networkx tree, a list of edges.
     learn : {"auto", "spectral", "hierarchical", "mossel-roch", "em", "online-em"}
-        "auto": moment start, probability tables, accelerated MAP-EM. "spectral": observable operators (fast,
-        consistent, possibly slightly negative). "hierarchical": Song et al. (2013). "mossel-roch": tables by
-        eigenvectors. "em": plain EM with restarts. "online-em": stepwise EM.
+        "auto": probability tables. Up to 12 states: moment start, accelerated MAP-EM. More states, or several
+        trees: rows clustered at every hidden node, EM in small batches, stopped when held-out rows no longer
+        gain. "spectral": observable operators (fast, consistent, possibly slightly negative). "hierarchical":
+        Song et al. (2013). "mossel-roch": tables by eigenvectors. "em": plain EM with restarts. "online-em":
+        stepwise EM.
     n_components : int or "auto"
         Trees whose mixture the model is, by learn="auto". "auto" is one where a structure, a number of states
-        or a way of learning is given; else as many as held-out rows ask for.
+        or a way of learning is given; else as many as held-out rows ask for, up to 12. Each is learnt with
+        another structure; the first has the one that was given or chosen.
     representation : {"auto", "train", "tensor", "matrix"}
         Of spectral operators at nodes of high degree.
     n_views : int
@@ -59,7 +68,8 @@ class LatentTree(TreeQueries):
         Of EM: random starts; relative gain of the log-likelihood at which it stops (as in Parikh's thesis),
         None for an absolute gain scaled by the number of parameters; largest number of steps.
     pseudo_counts : float or "auto"
-        Dirichlet pseudo-counts per table row; "auto" is none for "em", a few otherwise.
+        Dirichlet pseudo-counts per table row; "auto" is none for "em", a few otherwise; with many states, 1,
+        0.3 and 3 are tried.
     negative : {"floor", "nan", "raise"}
         What a logarithm of an estimate that is not positive becomes; the floor is 1e-3 of the independence
         model.
@@ -70,23 +80,29 @@ class LatentTree(TreeQueries):
     compress : bool
         Whether EM runs over distinct subtree patterns (exact, much less work) or over rows.
     n_jobs : int or None
-        Threads.
+        Threads. None: one, and all processors where something is chosen by held-out rows.
     progress : None, bool or callable
         True draws a bar on a terminal; a callable gets (share done, text).
     random_state : int, numpy.random.Generator or None
-        Seed of whatever is drawn: starts of EM, rows set aside. None draws anew each time.
+        Seed of whatever is drawn: starts, batches, rows set aside. None draws anew each time.
 
     Attributes
     ----------
-    topology_ : Topology
-    tree_ : RootedTree
+    components_ : tuple of components
+        The trees, the heaviest first, each with `weight`, `topology`, `tables` and `n_states`.
+    topology_, tree_ : Topology, RootedTree
+        Of the only tree, or of the heaviest.
     network_ : Network
+        Of a single tree; there is none of several.
     tables_ : Tables or None
-        Probability tables, where the way of learning gives them.
+        Probability tables of a single tree, where the way of learning gives them.
     schema_ : Schema
         The columns and their categories; `categories_` is the same by name.
     diagnostics_ : dict
-        What was tried, kept and cut, in plain values.
+        What was tried, kept and cut, in plain values. Of choices by held-out rows: "structures" (candidates
+        and their scores, in order of preference), "candidates" (numbers of states and their scores), "trees"
+        (weight, states, passes and steps of each tree), "held_out_score" (of what was chosen, in nats per
+        row), "n_rows_tried_with".
 
     Examples
     --------
@@ -154,8 +170,8 @@ class LatentTree(TreeQueries):
             Not used.
         sample_weight : (row,) array, optional
         validation : table, optional
-            Rows to choose with; without them a fifth of X is set aside for choosing and used again at the
-            end.
+            Rows to choose with and to stop by; nothing else is learnt from them. Without them a fifth of X
+            is set aside for choosing, and everything is learnt again from all of X at the end.
         """
         from tacit.data.reading import encode, read_table
         from tacit.estimators.progress import reporting
