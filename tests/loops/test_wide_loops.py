@@ -56,3 +56,13 @@ def test_folded_products_keep_states_that_single_precision_would_lose():
         wide._fold(part, 1, number == 0, number == 3, logs, exact)
     assert parts[3] == pytest.approx(np.array([[1e-5, 1.0]]), rel=1e-5)
     assert logs == pytest.approx([np.log(1e-60)], rel=1e-6)
+
+
+def test_products_at_the_end_of_the_range_stay_numbers():
+    far = [[1, 1e-38]] * 8 + [[0, 1], [0, 1e-10]]  # the second state alone is left, of 1e-314
+    logs, exact = np.zeros(1), np.empty((1, 2))
+    for number, part in enumerate(far):
+        row = np.array([part], dtype=np.float32)
+        wide._fold(row, 1, number == 0, number == len(far) - 1, logs, exact)
+    assert np.isfinite(row).all()
+    assert np.isfinite(logs).all()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from oracles.networks import caterpillar, random_tables, random_tree, rooted_tree
+from tacit.factor.canonical import NodeFeatures
 from tacit.moments.source import PairTables
 from tacit.params import clusters
 from tacit.params.clusters import clustered_start, counted_tables
@@ -208,6 +209,24 @@ def test_a_chain_of_many_states_starts_far_above_independence():
     one = layout(tree, (6,) * 10 + (1,) * 9)
     alone = WideExpectation(one, codes).mean(start_of(one, codes))
     assert WideExpectation(lay, codes).mean(start_of(lay, codes)) > alone + 0.5
+
+
+# -- clusters -------------------------------------------------------------------------------
+
+
+def test_every_row_is_nearest_to_the_mean_of_its_own_cluster(monkeypatch):
+    monkeypatch.setattr(clusters, "SWEEPS", 100)
+    rng = np.random.default_rng(0)
+    codes = np.asfortranarray(rng.integers(0, 30, (200, 2)).astype(np.int16))
+    values = rng.normal(size=(60, 3)).astype(np.float32)
+    features = NodeFeatures(np.array([0, 1]), np.array([0, 30]), values)
+    weights = rng.exponential(size=200)
+    states = clusters._clusters(codes, features, weights, 6, rng)
+    rows = values[codes[:, 0]] + values[30 + codes[:, 1]]
+    own = [states == h for h in range(6)]
+    means = np.array([np.average(rows[each], weights=weights[each], axis=0) for each in own])
+    gaps = ((rows[:, None] - means) ** 2).sum(axis=2)
+    assert np.array_equal(states, gaps.argmin(axis=1))
 
 
 # -- counted tables -------------------------------------------------------------------------
