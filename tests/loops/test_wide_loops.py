@@ -59,7 +59,7 @@ def test_folded_products_keep_states_that_single_precision_would_lose():
 
 
 def test_products_at_the_end_of_the_range_stay_numbers():
-    far = [[1, 1e-38]] * 8 + [[0, 1], [0, 1e-10]]  # the second state alone is left, of 1e-314
+    far = [[1, 1e-38]] * 8 + [[0, 1e-10], [0, 1]]  # the second state alone is left, of 1e-314
     logs, exact = np.zeros(1), np.empty((1, 2))
     for number, part in enumerate(far):
         row = np.array([part], dtype=np.float32)
