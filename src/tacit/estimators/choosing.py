@@ -35,6 +35,7 @@ from tacit.estimators.states import (
     state_counts,
 )
 from tacit.estimators.structures import topology_for
+from tacit.loops.threads import one_blas_thread
 from tacit.moments.source import CountedMoments
 from tacit.params.mixture import Mixture
 from tacit.params.tree import layout
@@ -117,6 +118,7 @@ class Chosen:
     tree: RootedTree
 
 
+@one_blas_thread()  # for all of it: changing the number of threads back and forth costs more than the work
 def learn_open(asked: Open) -> Chosen:
     """Structure, numbers of states and parameters, as far as they were left open.
 

@@ -139,7 +139,7 @@ def climb_watched(
     start: Array,
     watch: Watch | None,
     *,
-    most_steps: int = 30,
+    most_steps: int = 20,
     every: int = 2,
     patience: int = 2,
     n_steps: int | None = None,
