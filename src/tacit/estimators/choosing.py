@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from tacit.estimators.forests import (
     grow,
     many_states,
     retrained,
+    together,
     train,
 )
 from tacit.estimators.progress import silent
@@ -174,9 +175,8 @@ def _ranked_structures(asked: Open, ground: Ground) -> list[tuple[str, float]]:
         known_states(asked.n_states, some, some.rooted(schema.names))
     asked.report(0.0, "trying " + ", ".join(CANDIDATES))
     distinct = list(dict.fromkeys(trees.values()))
-    with ThreadPoolExecutor(asked.n_jobs) as pool:
-        tried = pool.map(lambda each: _trial(asked, ground, each.rooted(schema.names)), distinct)
-        scores = dict(zip(distinct, tried, strict=True))
+    works = [partial(_trial, asked, ground, each.rooted(schema.names)) for each in distinct]
+    scores = dict(zip(distinct, together(ground, works), strict=True))
     rows = {name: scores[topology] for name, topology in trees.items()}
     weights = None if ground.held_out is None else ground.held_out.weights
     means = {name: float(np.average(each, weights=weights)) for name, each in rows.items()}

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from threading import Event
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Report = Callable[[float, str], None]
+T = TypeVar("T")
 
 # Numbers of states that are tried, as long as more are better, and pseudo-counts of every table row.
 MANY_STATES = (8, 16, 32, 64)
@@ -54,6 +56,7 @@ class Ground:
     seed: int
     n_jobs: int
     pseudo_counts: tuple[float, ...] = PSEUDO_COUNTS  # those that are tried
+    stop: Event = field(default_factory=Event)  # set where nobody waits for trees any more
 
     @cached_property
     def moments(self) -> CountedMoments:
@@ -154,7 +157,7 @@ def train(
             n_jobs=n_jobs,
         )
     prior = dirichlet_prior(lay, ground.marginals, pseudo_counts, pseudo_counts)
-    rows = Rows(lay, table.codes, table.weights, prior, n_jobs)
+    rows = Rows(lay, table.codes, table.weights, prior, n_jobs, ground.stop)
     watching = None
     if held_out is not None:
         watching = WideExpectation(lay, held_out.codes, held_out.weights, n_jobs)
@@ -188,10 +191,20 @@ def many_states(tree: RootedTree, cards: Sequence[int], most: int) -> Layout:
     return layout(tree, tuple(bounded))
 
 
-def together(n_jobs: int, works: Sequence[Callable[[], Trained]]) -> list[Trained]:
-    """What several works give, done at the same time as far as there are threads."""
-    with ThreadPoolExecutor(max(min(n_jobs, len(works)), 1)) as pool:
-        return [each.result() for each in [pool.submit(work) for work in works]]
+def together(ground: Ground, works: Sequence[Callable[[], T]]) -> list[T]:
+    """What several works give, done at the same time as far as there are threads.
+
+    Where one fails, or the user interrupts, the others are given up.
+    """
+    with ThreadPoolExecutor(max(min(ground.n_jobs, len(works)), 1)) as pool:
+        waiting = [pool.submit(work) for work in works]
+        try:
+            return [each.result() for each in waiting]
+        except BaseException:
+            ground.stop.set()
+            for each in waiting:
+                each.cancel()
+            raise
 
 
 def best_states(
@@ -209,7 +222,7 @@ def best_states(
             tell = _within(report, place / (len(n_states) + 2), f"{k} states, ")
             lay = many_states(tree, cards, k)
             works.append(partial(train, ground, lay, pseudo_counts[0], tell=tell, n_jobs=1))
-        tried += together(ground.n_jobs, works)
+        tried += together(ground, works)
         if tried[-1] is not _best(tried):
             break
     best, works = _best(tried), []
@@ -217,7 +230,7 @@ def best_states(
         tell = _within(report, len(n_states) / (len(n_states) + 2), f"pseudo-counts {pseudo:g}, ")
         lay, start = best.tables.layout, best.start
         works.append(partial(train, ground, lay, pseudo, start=start, tell=tell, n_jobs=1))
-    tried += together(ground.n_jobs, works)
+    tried += together(ground, works)
     return _best(tried), [each.as_dict() for each in tried]
 
 
@@ -289,14 +302,14 @@ def grow(
         return grown
 
     alone = Forest((first,), np.ones(1), first.score)
-    tried = together(ground.n_jobs, [work(1, share) for share in SHARES])
+    tried = together(ground, [work(1, share) for share in SHARES])
     pairs = [alone.with_one_more(one, held_out) for one in tried]
     place = int(np.argmax([pair.score for pair in pairs]))
     forest = pairs[place] if pairs[place].score > alone.score or always else alone
     for number in range(2, 2 * most, AT_ONCE):
         idle = True
         works = [work(number + more, SHARES[place]) for more in range(AT_ONCE)]
-        for one in together(ground.n_jobs, works):
+        for one in together(ground, works):
             better = forest.with_one_more(one, held_out)
             if len(forest.trees) < most and (better.score > forest.score or always):
                 forest, idle = better, False
@@ -333,4 +346,4 @@ def retrained(ground: Ground, forest: Forest, report: Report) -> Forest:
         like = tree if ground.held_out is None else None
         again = partial(train, ground, tree.tables.layout, tree.pseudo_counts, tree.number)
         works.append(partial(again, like=like, tell=tell, n_jobs=n_jobs))
-    return Forest(tuple(together(ground.n_jobs, works)), forest.weights, forest.score)
+    return Forest(tuple(together(ground, works)), forest.weights, forest.score)

@@ -176,7 +176,8 @@ def _share_wide(slopes, ids, begins, offsets, k, count, each, slope, product, lo
         begin = begins[place]
         if lifted:
             for b in range(count):
-                line[b] = math.exp(before_logs[b] + after_logs[place, b] - logs[b])
+                # Where it would overflow, what it is multiplied by is nothing.
+                line[b] = math.exp(min(before_logs[b] + after_logs[place, b] - logs[b], 700.0))
         for h in range(k):
             offset = offsets[place] + h
             for b in range(count):

@@ -7,8 +7,9 @@ are noisy, and what they find generalises better; held-out rows say when to stop
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,6 +61,12 @@ class Rows:
     weights: Array | None
     prior: Prior
     n_jobs: int = 1
+    stop: Event = field(default_factory=Event)  # set from another thread to give up
+
+    def go_on(self) -> None:
+        """Raise where nobody waits for the result any more."""
+        if self.stop.is_set():
+            raise CancelledError
 
 
 def climb_batches(
@@ -97,6 +104,7 @@ def climb_batches(
     for turn in range(1, most + 1):
         size = schedule.size(turn - 1)
         for batch in _batches(rows, schedule, rng):
+            rows.go_on()
             if batch.total_weight > 0:
                 _, counts = batch(values)
                 counts *= total / batch.total_weight
@@ -168,6 +176,7 @@ def climb_watched(
     expect = WideExpectation(rows.layout, rows.codes, rows.weights, rows.n_jobs)
     values = start
     for step in range(1, most + 1):
+        rows.go_on()
         _, counts = expect(values)
         values = normalise_rows(rows.layout, counts + rows.prior.pseudo)
         if watch is None:

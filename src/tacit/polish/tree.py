@@ -64,7 +64,10 @@ class Expectation:
         return value, counts
 
     def _space(self, size: int) -> tuple[Array, Array]:
-        spare = self._spare.pop() if self._spare else (np.empty(0), np.empty(0))
+        try:
+            spare = self._spare.pop()
+        except IndexError:  # another thread may have taken the last
+            spare = (np.empty(0), np.empty(0))
         return spare if len(spare[0]) >= size else (np.empty(size), np.empty(size))
 
     def _prepare(
