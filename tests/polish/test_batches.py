@@ -47,7 +47,7 @@ def test_batches_improve_held_out_rows_and_their_score_is_that_of_the_tables(see
     rows, watch, start = toy(seed)
     found = climb_batches(rows, start, watch, np.random.default_rng(0))
     assert found.score > watch(start) + 0.1
-    assert found.score == watch(found.values)
+    assert found.score == pytest.approx(watch(found.values), rel=1e-6)
     assert 0 < found.count <= BatchSchedule().most_passes
     lengths = np.diff(np.append(rows.layout.row_starts, rows.layout.size))
     sums = np.add.reduceat(found.values, rows.layout.row_starts)
@@ -92,7 +92,7 @@ def test_it_is_over_after_as_many_passes_without_a_gain_as_patience_allows():
         progress=lambda *each: told.append(each),
     )
     assert (found.score, found.count) == (2.0, 3)
-    assert found.values is watch.asked[3]
+    assert found.values == pytest.approx(watch.asked[3], rel=1e-6)
     assert told == [(1, 1.0), (2, 0.5), (3, 2.0), (4, 1.9), (5, 2.0), (6, 1.0)]
 
 
@@ -157,7 +157,7 @@ def test_tables_follow_the_running_mean_of_what_batches_count():
             counts = batch(values)[1] / batch.total_weight * weights.sum()
             mean = counts if mean is None else (1 - size) * mean + size * counts
             values = normalise_rows(rows.layout, mean + rows.prior.pseudo)
-    assert found.values == pytest.approx(values, rel=1e-9)
+    assert found.values == pytest.approx(values, rel=1e-6)  # tables are in single precision on the way
 
 
 def test_fewer_rows_than_a_batch_are_one_batch():

@@ -112,6 +112,30 @@ def normalise(values, row_starts):
     return out
 
 
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"})
+def blend(counts, scale, size, pseudo, row_starts, mean, out):
+    """Move a running mean some way towards scaled counts, and make rows that sum to one of it.
+
+    Pseudo-counts are added to the rows. All in one pass, because the arrays are large.
+    """
+    for row in range(len(row_starts)):
+        start = row_starts[row]
+        stop = row_starts[row + 1] if row + 1 < len(row_starts) else len(mean)
+        own, new, prior = mean[start:stop], counts[start:stop], pseudo[start:stop]
+        total = 0.0
+        for at in range(len(own)):
+            own[at] += size * (scale * new[at] - own[at])
+            total += own[at] + prior[at]
+        line = out[start:stop]
+        if total > 0.0:
+            over = 1.0 / total
+            for at in range(len(own)):
+                line[at] = (own[at] + prior[at]) * over
+        else:
+            for at in range(len(own)):
+                line[at] = 1.0 / len(own)
+
+
 @njit(cache=True, nogil=True)
 def maximise(counts, pseudo, values, row_starts):
     """Log-density of a Dirichlet prior at `values`, and the rows that expected counts with it lead to.

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from tacit.params.tree import Layout
 
 Array = NDArray[np.float64]
-Watch = Callable[[Array], float]
+Singles = NDArray[np.float32]
+Watch = Callable[[Array | Singles], float]
 Told = Callable[[int, float], None]
 
 
@@ -95,33 +96,42 @@ def climb_batches(
     progress : callable, optional
         Told of the number of passes made and the score.
     """
+    from tacit.loops.climbing import blend
+
     schedule = BatchSchedule() if schedule is None else schedule
     layout, prior = rows.layout, rows.prior
     total = float(len(rows.codes) if rows.weights is None else rows.weights.sum())
     most = schedule.most_passes if n_passes is None else n_passes
-    best = Watched(start, watch(start) if watch else np.nan, 0)
-    values, mean = start, None
+    best: tuple[Array | Singles, float, int] = (start, watch(start) if watch else np.nan, 0)
+    values: Array | Singles = start
+    mean: Array = np.zeros(0)
+    space: list[Any] = []
     for turn in range(1, most + 1):
         size = schedule.size(turn - 1)
-        for batch in _batches(rows, schedule, rng):
+        for batch in _batches(rows, schedule, rng, space):
             rows.go_on()
             if batch.total_weight > 0:
                 _, counts = batch(values)
-                counts *= total / batch.total_weight
-                mean = counts if mean is None else mean + size * (counts - mean)
-                values = normalise_rows(layout, mean + prior.pseudo)
+                # The first batch is the mean so far.
+                weight, mean = (size, mean) if len(mean) else (1.0, np.zeros(layout.size))
+                scale = total / batch.total_weight
+                values = np.empty(layout.size, dtype=np.float32)
+                blend(counts, scale, weight, prior.pseudo, layout.row_starts, mean, values)
         score = watch(values) if watch else np.nan
         if progress is not None:
             progress(turn, score)
-        if watch is None or score > best.score:
-            best = Watched(values, score, turn)
-        elif turn - best.count >= schedule.patience:
+        if watch is None or score > best[1]:
+            best = values, score, turn
+        elif turn - best[2] >= schedule.patience:
             break
-    return best
+    values, score, turn = best
+    if values is start:
+        return Watched(start, score, turn)
+    return Watched(normalise_rows(layout, values.astype(np.float64)), score, turn)
 
 
 def _batches(
-    rows: Rows, schedule: BatchSchedule, rng: np.random.Generator
+    rows: Rows, schedule: BatchSchedule, rng: np.random.Generator, space: list[Any] | None = None
 ) -> Iterator[WideExpectation]:
     """The batches of one pass; the patterns of the next are numbered while one is worked on."""
     n_rows = len(rows.codes)
@@ -132,7 +142,7 @@ def _batches(
     def prepare(part: NDArray[np.int64]) -> WideExpectation:
         codes = rows.codes[np.sort(part)]
         weights = None if rows.weights is None else rows.weights[np.sort(part)]
-        return WideExpectation(rows.layout, codes, weights, rows.n_jobs)
+        return WideExpectation(rows.layout, codes, weights, rows.n_jobs, space)
 
     with ThreadPoolExecutor(1) as pool:
         waiting: Future[WideExpectation] = pool.submit(prepare, parts[0])

@@ -38,6 +38,7 @@ class WideExpectation:
         codes: NDArray[Any],
         weights: Array | None = None,
         n_jobs: int = 1,
+        space: list[tuple[Singles, Singles]] | None = None,
     ) -> None:
         self.layout = layout
         self.n_jobs = n_jobs
@@ -51,35 +52,35 @@ class WideExpectation:
             return Patterns.of(own, layout.tree, cards, None if weights is None else weights[part])
 
         self.blocks = tuple(self._each(number, parts))
-        self._spare: list[tuple[Singles, Singles]] = []
+        self._spare = [] if space is None else space  # working space, shared where it is given
 
     @cached_property
     def total_weight(self) -> float:
         """Summed weights of all rows."""
         return float(sum(block.weights.sum() for block in self.blocks))
 
-    def __call__(self, values: Array) -> tuple[float, Array]:
+    def __call__(self, values: Array | Singles) -> tuple[float, Array]:
         """The log-likelihood of `values`, and the expected count of every entry."""
-        tables = values.astype(np.float32)
+        tables = values.astype(np.float32, copy=False)
         parts = self._each(lambda block: self._one(tables, block, counting=True), self.blocks)
-        counts = np.zeros(self.layout.size)
-        for _, part in parts:  # in the order of the blocks
+        counts = parts[0][1]
+        for _, part in parts[1:]:  # in the order of the blocks
             counts += part
         return _total(self.blocks, [logs for logs, _ in parts]), counts
 
-    def log_likelihood(self, values: Array) -> float:
+    def log_likelihood(self, values: Array | Singles) -> float:
         """Summed log-likelihood of all rows."""
-        tables = values.astype(np.float32)
+        tables = values.astype(np.float32, copy=False)
         parts = self._each(lambda block: self._one(tables, block, counting=False), self.blocks)
         return _total(self.blocks, [logs for logs, _ in parts])
 
-    def mean(self, values: Array) -> float:
+    def mean(self, values: Array | Singles) -> float:
         """Mean log-likelihood of the rows."""
         return self.log_likelihood(values) / max(self.total_weight, 1e-300)
 
-    def rows(self, values: Array) -> Array:
+    def rows(self, values: Array | Singles) -> Array:
         """Log-likelihood of each row."""
-        tables = values.astype(np.float32)
+        tables = values.astype(np.float32, copy=False)
         parts = self._each(lambda block: self._one(tables, block, counting=False), self.blocks)
         each = [logs[b.row_pattern] for (logs, _), b in zip(parts, self.blocks, strict=True)]
         return np.concatenate(each)
