@@ -7,8 +7,9 @@ another draw of nearly as good a structure, err in different places: their mixtu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from threading import Event
@@ -43,7 +44,7 @@ SLACK = 8
 # Other trees are learnt from the pair counts of such shares of the rows: nearly as good, and different.
 SHARES = (0.5, 0.06)
 FEWEST_ROWS = 200  # of such a share
-AT_ONCE = 2  # trees learnt at the same time, whatever the number of threads
+PATIENCE = 2  # trees in a row that may bring nothing
 MOST_TREES = 12
 
 
@@ -207,6 +208,29 @@ def together(ground: Ground, works: Sequence[Callable[[], T]]) -> list[T]:
             raise
 
 
+def in_order(ground: Ground, works: Iterable[Callable[[], T]]) -> Iterator[T]:
+    """What works give, one after the other, with the next of them already under way.
+
+    Those under way when nobody asks for more are given up.
+    """
+    waiting: deque[Future[T]] = deque()
+    try:
+        with ThreadPoolExecutor(ground.n_jobs) as pool:
+            try:
+                for work in works:
+                    waiting.append(pool.submit(work))
+                    if len(waiting) > ground.n_jobs:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            finally:  # before the pool waits for what is under way
+                ground.stop.set()
+                for each in waiting:
+                    each.cancel()
+    finally:
+        ground.stop.clear()
+
+
 def best_states(
     ground: Ground, tree: RootedTree, report: Report, n_states: Sequence[int] = MANY_STATES
 ) -> tuple[Trained, list[dict[str, Any]]]:
@@ -306,14 +330,17 @@ def grow(
     pairs = [alone.with_one_more(one, held_out) for one in tried]
     place = int(np.argmax([pair.score for pair in pairs]))
     forest = pairs[place] if pairs[place].score > alone.score or always else alone
-    for number in range(2, 2 * most, AT_ONCE):
-        idle = True
-        works = [work(number + more, SHARES[place]) for more in range(AT_ONCE)]
-        for one in together(ground, works):
-            better = forest.with_one_more(one, held_out)
-            if len(forest.trees) < most and (better.score > forest.score or always):
-                forest, idle = better, False
-        if idle or len(forest.trees) == most:
+    if len(forest.trees) == most:
+        return forest
+    idle = 0
+    works = (work(number, SHARES[place]) for number in range(2, 2 * most))
+    for one in in_order(ground, works):
+        better = forest.with_one_more(one, held_out)
+        if better.score > forest.score or always:
+            forest, idle = better, 0
+        else:
+            idle += 1
+        if idle == PATIENCE or len(forest.trees) == most:
             break
     return forest
 

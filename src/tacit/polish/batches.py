@@ -32,6 +32,8 @@ class BatchSchedule:
     """How large batches are, and the weight of a batch against all before it: smaller pass by pass."""
 
     n_batches: int = 50
+    few_batches: int = 16  # of a model so large that its own arrays cost more than a batch
+    large: int = 500_000  # entries of such a model
     fewest_rows: int = 200  # of a batch
     first: float = 0.5
     decay: float = 0.85
@@ -135,7 +137,9 @@ def _batches(
 ) -> Iterator[WideExpectation]:
     """The batches of one pass; the patterns of the next are numbered while one is worked on."""
     n_rows = len(rows.codes)
-    size = max(-(-n_rows // schedule.n_batches), schedule.fewest_rows)
+    small = rows.layout.size < schedule.large
+    n_batches = schedule.n_batches if small else min(schedule.n_batches, schedule.few_batches)
+    size = max(-(-n_rows // n_batches), schedule.fewest_rows)
     order = rng.permutation(n_rows)
     parts = np.array_split(order, max(1, round(n_rows / size)))
 
