@@ -64,7 +64,8 @@ def silent(share, text):
 def test_weights_are_a_distribution_and_better_than_each_tree(rows):
     rows = np.array(rows)
     weights = mixture_weights(rows, n_steps=200)
-    assert weights.min() >= 0 and weights.sum() == pytest.approx(1)
+    assert weights.min() >= 0
+    assert weights.sum() == pytest.approx(1)
     alone = max(mixed_score(rows, one) for one in np.eye(len(rows)) + 1e-300)
     assert mixed_score(rows, weights) >= alone - 0.05 * abs(alone) - 1e-6
 
