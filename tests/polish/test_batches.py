@@ -157,7 +157,9 @@ def test_tables_follow_the_running_mean_of_what_batches_count():
             counts = batch(values)[1] / batch.total_weight * weights.sum()
             mean = counts if mean is None else (1 - size) * mean + size * counts
             values = normalise_rows(rows.layout, mean + rows.prior.pseudo)
-    assert found.values == pytest.approx(values, rel=1e-6)  # tables are in single precision on the way
+    assert found.values == pytest.approx(
+        values, rel=1e-6
+    )  # tables are in single precision on the way
 
 
 def test_fewer_rows_than_a_batch_are_one_batch():
