@@ -36,7 +36,7 @@ from tacit.estimators.states import (
     state_counts,
 )
 from tacit.estimators.structures import topology_for
-from tacit.loops.threads import one_blas_thread
+from tacit.loops.threads import n_threads, one_blas_thread
 from tacit.moments.source import CountedMoments
 from tacit.params.mixture import Mixture
 from tacit.params.tree import layout
@@ -83,7 +83,7 @@ class Open:
     n_states: Any
     n_components: int | str
     settings: Settings
-    n_jobs: int
+    n_jobs: int | None  # None for all processors
     report: Report
 
     def learnt_structure(self, method: str) -> Topology:
@@ -163,7 +163,8 @@ def _ground(asked: Open) -> Ground:
     judging = asked.validation if asked.validation is not None else judging
     pseudo = asked.settings.pseudo_counts
     pseudo_counts = PSEUDO_COUNTS if isinstance(pseudo, str) else (float(pseudo),)
-    return Ground(learning, judging, asked.settings.seed, asked.n_jobs, pseudo_counts)
+    n_jobs = n_threads(-1 if asked.n_jobs is None else asked.n_jobs) or 1
+    return Ground(learning, judging, asked.settings.seed, n_jobs, pseudo_counts)
 
 
 def _ranked_structures(asked: Open, ground: Ground) -> list[tuple[str, float]]:

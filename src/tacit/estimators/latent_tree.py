@@ -170,8 +170,9 @@ class LatentTree(TreeQueries):
             Not used.
         sample_weight : (row,) array, optional
         validation : table, optional
-            Rows to choose with and to stop by; nothing else is learnt from them. Without them a fifth of X
-            is set aside for choosing, and everything is learnt again from all of X at the end.
+            Rows to choose with and to stop by; the weights of several trees are fitted to them, tables are
+            not. Without them a fifth of X is set aside, and the tables are learnt again from all of X at
+            the end.
         """
         from tacit.data.reading import encode, read_table
         from tacit.estimators.progress import reporting
@@ -186,14 +187,17 @@ class LatentTree(TreeQueries):
         )
         with limit_threads(self.n_jobs), reporting(self.progress) as report:
             moments = CountedMoments.of(table.codes, cards, table.weights, settings.n_jobs)
-            topology = self._topology(table, moments)
+            topology = None
             if self.learn == "auto":
-                asked = self._open(table, moments, held_out, topology, settings, report)
+                asked = self._open(table, held_out, moments, settings, report)
+                topology = asked.topology
                 if asked.is_open:
                     chosen = learn_open(asked)
                     topology, tree, learnt = chosen.topology, chosen.tree, chosen.learnt
                     keep(self, X, table, moments.pairs().counts, topology, tree, learnt)
                     return self
+            if topology is None:
+                topology = self._topology(table, moments)
             tree = topology.rooted(table.schema.names)
             known = known_states(self.n_states, topology, tree)
             states = state_counts(tree, cards, known)
@@ -273,24 +277,21 @@ class LatentTree(TreeQueries):
     def _open(
         self,
         table: Table,
-        moments: CountedMoments,
         held_out: Table | None,
-        topology: Topology,
+        moments: CountedMoments,
         settings: Settings,
         report: Report,
     ) -> Open:
         """What is left to choose."""
-        from joblib import cpu_count  # type: ignore[import-untyped]
-
         return Open(
             table=table,
             moments=moments,
             validation=held_out,
-            topology=None if self._chooses_structure else topology,
+            topology=None if self._chooses_structure else self._topology(table, moments),
             n_states=self.n_states,
             n_components=self.n_components,
             settings=settings,
-            n_jobs=settings.n_jobs if self.n_jobs is not None else int(cpu_count()),
+            n_jobs=None if self.n_jobs is None else settings.n_jobs,
             report=report,
         )
 
