@@ -52,6 +52,7 @@ def test_without_the_variable_the_error_names_it_and_the_file(monkeypatch):
         (datasets.load_splice, "splice/splice.data", "60 letters", "UCI"),
         (datasets.load_house_votes, "house_votes_84/house-votes-84.data", "16 votes", "UCI"),
         (datasets.load_coil2000, "coil2000/ticdata2000.txt", "86 integers", "UCI"),
+        (datasets.load_communities, "communities_crime/communities.data", "122 attributes", "UCI"),
         (datasets.load_news20_w100, "news20_w100/news20_w100.csv", "100 values", "pmtkdata"),
         (datasets.load_polya, "polya_omni_aataaa/polya_omni_AATAAA_10300.csv", "sequence", "DeeReCT"),
         (datasets.load_sp500, "sp500_daily/adjusted_close_1999_2021.csv", "closing prices", "Pooksoft"),
@@ -118,6 +119,11 @@ def test_splice_letters_that_stand_for_several_are_missing(folder):
     assert list(found) == ["class", *(f"p{place}" for place in range(60))]
     assert found["class"].tolist() == ["EI", "N"]
     assert [found[f"p{place}"][0] for place in range(6)] == ["A", "C", "G", "T", None, None]
+    kept = datasets.load_splice(ambiguous="letter")
+    assert [kept[f"p{place}"][0] for place in range(6)] == list("ACGTNR")
+    assert [kept[f"p{place}"][1] for place in range(4)] == list("ACGT")
+    with pytest.raises(ArgumentError, match="'missing' or 'letter'"):
+        datasets.load_splice(ambiguous="set")
     assert found["p1"][1] == "C"
 
 
@@ -146,6 +152,47 @@ def test_coil_columns_are_integers_with_names(folder):
     assert len(found) == 86
     assert found["MOSTYPE"].tolist() == [0]
     assert found["CARAVAN"].tolist() == [85]
+
+
+def town(*cells):
+    """A line about a town: the cells given, then zeros."""
+    return "8,?,?,Lakewoodcity,1," + ",".join([*cells, *["0"] * (123 - len(cells))]) + "\n"
+
+
+def test_attributes_of_towns_are_numbers_and_question_marks_are_missing(folder):
+    put(
+        folder, "communities_crime/communities.data.xz", town("0.19", "?", "1") + "\n" + town("0.5")
+    )
+    found = datasets.load_communities()
+    assert len(found) == 123
+    assert list(found)[:3] == ["population", "householdsize", "racepctblack"]
+    assert list(found)[-2:] == ["PolicBudgPerPop", "ViolentCrimesPerPop"]
+    assert {column.dtype for column in found.values()} == {np.dtype(np.float64)}
+    assert found["population"].tolist() == [0.19, 0.5]
+    assert np.isnan(found["householdsize"]).tolist() == [True, False]
+
+
+def test_the_first_attributes_of_towns_come_with_the_goal(folder):
+    put(folder, "communities_crime/communities.data", town())
+    found = datasets.load_communities(50)
+    assert len(found) == 51
+    assert list(found)[49:] == ["NumIlleg", "ViolentCrimesPerPop"]
+    for n in (0, 123):
+        with pytest.raises(ArgumentError, match=f"n_attributes={n}; there are 122"):
+            datasets.load_communities(n)
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        (town() + town() + "1,2\n", "line 3 has 2 fields instead of 128"),
+        (town("much"), "line 1 has something else than numbers"),
+    ],
+)
+def test_towns_of_another_form_are_refused(folder, text, match):
+    put(folder, "communities_crime/communities.data", text)
+    with pytest.raises(FileFormatError, match=f"{match}.*; expected lines of 5 fields"):
+        datasets.load_communities()
 
 
 def test_newsgroups_and_words_have_names(folder):
@@ -239,6 +286,17 @@ def test_real_tables_have_the_size_that_is_documented(load, n_rows, n_columns, n
     table = read_table(load())
     assert table.codes.shape == (n_rows, n_columns)
     assert np.count_nonzero(table.codes < 0) == n_missing
+
+
+@needs_data
+def test_real_towns_have_the_cells_that_are_documented():
+    found = datasets.load_communities()
+    table = np.stack(list(found.values()), axis=1)
+    assert table.shape == (1994, 123)
+    missing = np.isnan(table).sum(axis=0)
+    assert sorted(missing[missing > 0]) == [1, *[1675] * 22]
+    assert (np.nanmin(table), np.nanmax(table)) == (0.0, 1.0)
+    assert not np.isnan(list(datasets.load_communities(24).values())).any()
 
 
 @needs_data

@@ -15,6 +15,7 @@ __all__ = [
     "breast_cancer_table",
     "digits_table",
     "load_coil2000",
+    "load_communities",
     "load_density",
     "load_house_votes",
     "load_news20_w100",
@@ -29,6 +30,7 @@ _HOMES = {
     "breast_cancer_table": "demo",
     "digits_table": "demo",
     "load_coil2000": "tables",
+    "load_communities": "communities",
     "load_density": "density",
     "load_house_votes": "tables",
     "load_news20_w100": "tables",
@@ -38,6 +40,7 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
+    from tacit.datasets.communities import load_communities
     from tacit.datasets.demo import breast_cancer_table, digits_table
     from tacit.datasets.density import DENSITY_NAMES, Density, load_density
     from tacit.datasets.stocks import load_sp500

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
@@ -65,8 +66,14 @@ _POLYA = {
 }
 
 
-def load_splice() -> Columns:
+def load_splice(ambiguous: str = "missing") -> Columns:
     """Splice junctions in genes (UCI): the class, and 60 letters around the junction.
+
+    Parameters
+    ----------
+    ambiguous : {"missing", "letter"}
+        What becomes of the 60 letters that stand for several nucleotides: None, or the letter (``N`` for any,
+        ``D`` for A, G or T, ``R`` for A or G, ``S`` for C or G).
 
     Returns
     -------
@@ -74,6 +81,8 @@ def load_splice() -> Columns:
         ``class`` (``EI``, ``IE``, ``N``) and ``p0`` to ``p59`` (``A``, ``C``, ``G``, ``T``; None where the
         letter stands for several), 3190 rows.
     """
+    if ambiguous not in {"missing", "letter"}:
+        raise ArgumentError(f"ambiguous={ambiguous!r} is not known; give 'missing' or 'letter'")
     file = DataFile(
         "splice/splice.data",
         "lines of class, name and 60 letters with commas between them, no header",
@@ -81,7 +90,8 @@ def load_splice() -> Columns:
     )
     rows = _rows(file, ",", 3)
     classes = np.array([row[0] for row in rows], dtype=object)
-    return {"class": classes, **_letters(file, [row[2] for row in rows], 60)}
+    known = "ACGT" if ambiguous == "missing" else ascii_uppercase
+    return {"class": classes, **_letters(file, [row[2] for row in rows], 60, known)}
 
 
 def load_house_votes() -> Columns:
@@ -188,14 +198,14 @@ def _rows(file: DataFile, delimiter: str, width: int) -> list[list[str]]:
     return rows
 
 
-def _letters(file: DataFile, sequences: Sequence[str], length: int) -> Columns:
-    """Sequences of letters as one column for each position."""
+def _letters(file: DataFile, sequences: Sequence[str], length: int, known: str = "ACGT") -> Columns:
+    """Sequences of letters as one column for each position; letters that are not known are None."""
     for number, sequence in enumerate(sequences, start=1):
         if len(sequence) != length or not sequence.isascii():
             raise file.wrong(f"sequence {number} does not have {length} letters")
     signs = np.frombuffer("".join(sequences).upper().encode(), dtype=np.uint8)
     letters = np.full(128, None, dtype=object)
-    for letter in "ACGT":
+    for letter in known:
         letters[ord(letter)] = letter
     cells = letters[signs.reshape(-1, length)]
     return {f"p{place}": cells[:, place] for place in range(length)}
