@@ -184,6 +184,14 @@ class Layout:
         """Length of the flat array."""
         return int(self.starts[-1])
 
+    def values(self, parameters: Array) -> Array:
+        """The flat tables that parameters make: here entries are parameters; see `Ties` for where not."""
+        return parameters
+
+    def mass(self, counts: Array) -> Array:
+        """What expected counts of table entries are as counts of the parameters."""
+        return counts
+
     @cached_property
     def n_parameters(self) -> int:
         """Free parameters: each row of a table sums to one; tables of copies are fixed."""

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.params.tree import Layout
 from tacit.polish.climb import Climb
-from tacit.polish.tree import Expectation, Prior, normalise_rows
+from tacit.polish.tree import Expectation, Parametrisation, Prior, normalise_rows
 
 Array = NDArray[np.float64]
 
@@ -33,7 +32,7 @@ class Schedule:
 
 def climb_stepwise(
     batches: Sequence[Expectation],
-    layout: Layout,
+    layout: Parametrisation,
     prior: Prior,
     start: Array,
     schedule: Schedule,
@@ -50,13 +49,13 @@ def climb_stepwise(
     for turn in range(schedule.n_passes):
         objective = prior.log_density(values)
         for batch in batches:
-            log_likelihood, counts = batch(values)
+            log_likelihood, counts = batch(layout.values(values))
             objective += log_likelihood
             if batch.total_weight > 0:
                 counts *= total / batch.total_weight
                 size = schedule.size(t)
                 mean = counts if mean is None else (1 - size) * mean + size * counts
-                values = normalise_rows(layout, mean + prior.pseudo)
+                values = normalise_rows(layout, layout.mass(mean) + prior.pseudo)
                 t += 1
         trace.append(objective)
         if progress is not None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,28 @@ from tacit.params.tree import Layout
 from tacit.polish.climb import Step
 
 Array = NDArray[np.float64]
+
+
+class Parametrisation(Protocol):
+    """How tables are made of parameters: `Layout`, where each entry is one, or `Ties`."""
+
+    @property
+    def size(self) -> int:
+        """Number of parameters."""
+        ...
+
+    @property
+    def row_starts(self) -> NDArray[np.int64]:
+        """Where each conditional distribution starts among the parameters."""
+        ...
+
+    def values(self, parameters: Array) -> Array:
+        """The flat tables that parameters make."""
+        ...
+
+    def mass(self, counts: Array) -> Array:
+        """What expected counts of table entries are as counts of the parameters."""
+        ...
 
 
 class Expectation:
@@ -85,7 +108,7 @@ class Expectation:
         return patterns, (weights, weight_starts, layout.rescale, layout.wide), offsets
 
 
-def normalise_rows(layout: Layout, values: Array) -> Array:
+def normalise_rows(layout: Parametrisation, values: Array) -> Array:
     """Table rows brought to sum one; rows that are all zero become even."""
     from tacit.loops.climbing import normalise
 
@@ -139,14 +162,17 @@ def dirichlet_prior(layout: Layout, marginals: Array, leaf: float, hidden: float
     return Prior(pseudo)
 
 
-def em_step(expect: Callable[[Array], tuple[float, Array]], layout: Layout, prior: Prior) -> Step:
+def em_step(
+    expect: Callable[[Array], tuple[float, Array]], layout: Parametrisation, prior: Prior
+) -> Step:
     """One step of MAP-EM: the penalised log-likelihood of the parameters, better ones, their mass."""
     from tacit.loops.climbing import maximise
 
     def step(values: Array) -> tuple[float, Array, Array]:
-        log_likelihood, counts = expect(values)
-        log_prior, better = maximise(counts, prior.pseudo, values, layout.row_starts)
-        return log_likelihood + log_prior, better, counts
+        log_likelihood, counts = expect(layout.values(values))
+        mass = layout.mass(counts)
+        log_prior, better = maximise(mass, prior.pseudo, values, layout.row_starts)
+        return log_likelihood + log_prior, better, mass
 
     return step
 
