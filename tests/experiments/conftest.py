@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.experiments import stocks
+from tacit.experiments import sites, stocks
 
 
 @pytest.fixture(scope="session")
@@ -35,5 +35,47 @@ def made_up_stocks(folder_of_stocks, monkeypatch):
         cache.cache_clear()
     monkeypatch.setenv("TACIT_DATA", str(folder_of_stocks))
     yield folder_of_stocks
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def folder_of_sites(folder_of_stocks):
+    """Sequences around signals and splice junctions, whose classes differ in how often letters occur."""
+    rng = np.random.default_rng(1)
+    folder = folder_of_stocks  # loaders look in one folder
+
+    def letters(shares, length):
+        return "".join(rng.choice(list("ACGT"), size=length, p=shares))
+
+    lines = ["label,sequence"]
+    for number in range(240):
+        shares = [0.4, 0.1, 0.1, 0.4] if number % 2 else [0.2, 0.3, 0.3, 0.2]
+        lines.append(f"{number % 2},{letters(shares, 100)}AATAAA{letters(shares, 100)}")
+    path = folder / "polya_omni_aataaa" / "polya_omni_AATAAA_10300.csv"
+    path.parent.mkdir()
+    path.write_text("\n".join(lines) + "\n")
+    kinds = {"EI": [0.4, 0.2, 0.2, 0.2], "IE": [0.2, 0.2, 0.2, 0.4], "N": [0.25] * 4}
+    lines = [
+        f"{kind}, S{number}, {letters(shares, 60)}"
+        for number in range(100)
+        for kind, shares in kinds.items()
+    ]
+    lines[5] = lines[5][:-2] + "NR"
+    lines += lines[:30]  # sequences that occur twice
+    path = folder / "splice" / "splice.data"
+    path.parent.mkdir()
+    path.write_text("\n".join(lines) + "\n")
+    return folder
+
+
+@pytest.fixture
+def made_up_sites(folder_of_sites, monkeypatch):
+    """The folder that loaders look in; what experiments remember of another is forgotten."""
+    caches = (sites._strands, sites.split_of, sites._warm_up)
+    for cache in caches:
+        cache.cache_clear()
+    monkeypatch.setenv("TACIT_DATA", str(folder_of_sites))
+    yield folder_of_sites
     for cache in caches:
         cache.cache_clear()

@@ -320,6 +320,40 @@ def test_song_figure_2_fails_where_the_new_algorithm_is_faster_or_slower_than_bo
     assert held("song-fig-2", error_song, changed) == [True, True, True, False]
 
 
+# -- Song et al., figure 3 ------------------------------------------------------------------------
+
+
+def wrong_song_3(trial):
+    level = {"new": 0.29, "EM": 0.30, "spectral": 0.31}.get(trial.method.name, 0.5)
+    far = trial.method.name == "spectral" and trial.case.n_states == 3
+    return level + 0.1 * far - 0.001 * trial.seed
+
+
+def told(n_states, *names):
+    return lambda trial: trial.case.n_states == n_states and trial.method.name in names
+
+
+def test_song_figure_3_holds_where_spectral_alone_loses_with_three_states():
+    assert held("song-fig-3", wrong_song_3) == [True] * 4
+
+
+@pytest.mark.parametrize(
+    ("condition", "by", "failing"),
+    [
+        (told(2, "new"), 0.08, [0]),
+        (told(2, "spectral"), -0.07, [0]),
+        (told(3, "EM"), 0.045, [1]),
+        (told(3, "new"), -0.05, [1]),
+        (told(3, "new", "EM"), 0.08, [2]),
+        (told(3, "spectral"), -0.06, [2, 3]),
+        (told(2, "spectral", "EM", "new"), 0.06, [3]),
+    ],
+)
+def test_song_figure_3_fails_in_the_part_that_is_otherwise(condition, by, failing):
+    changed = but(wrong_song_3, condition, lambda wrong: wrong + by)
+    assert held("song-fig-3", changed) == [part not in failing for part in range(4)]
+
+
 # -- verdicts -------------------------------------------------------------------------------------
 
 

@@ -21,8 +21,9 @@ def falling(trial):
     """Another error for every trial, and other panels on another scale."""
     if not hasattr(trial, "n_rows"):
         return 0.5 - trial.query_size / 200 + 0.01 * trial.seed + 0.001 * len(trial.method.name)
-    number = len(trial.case.tree) + sum(map(ord, trial.case.tree)) + 50 * trial.case.n_states
-    scale = 10 ** (0.01 * (number % 97) + trial.case.diagonal)
+    name = getattr(trial.case, "tree", "")
+    number = len(name) + sum(map(ord, name)) + 50 * trial.case.n_states
+    scale = 10 ** (0.01 * (number % 97) + getattr(trial.case, "diagonal", 0.0))
     return scale / math.sqrt(trial.n_rows) * (1 + 0.1 * trial.seed + 0.01 * len(trial.method.name))
 
 
@@ -46,6 +47,10 @@ def test_every_panel_has_all_its_lines_within_the_frame(name):
     assert f"over the {asked.over};" in legend.get_title().get_text()
     shown = [text.get_text() for text in legend.get_texts()]
     assert shown == [line.label for line in panels[0].lines]
+    figure.canvas.draw()
+    place = legend.get_window_extent()
+    assert place.x0 >= 0
+    assert place.x1 <= figure.bbox.x1
 
 
 def test_only_shares_and_sizes_of_queries_are_on_plain_scales():

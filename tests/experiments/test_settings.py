@@ -7,7 +7,8 @@ from tacit.experiments import listing, run
 from tacit.experiments.running import HOMES, experiment
 from tacit.experiments.trials import TEST_ROWS, Trial
 
-MODELS = [name for name in HOMES if name != "fig-7.9"]  # those that draw models of their own
+REAL = {"fig-7.9", "song-fig-3"}  # those with data that are not drawn from a model
+MODELS = [name for name in HOMES if name not in REAL]
 
 
 def paper(name):
@@ -95,6 +96,16 @@ def test_song_figure_2_tells_fewer_states_than_there_are():
     assert kinds == {"cat", "bin", "random"}
     assert options("song-fig-2", "EM")[0] == {"tol": 1e-4, "n_restarts": 5}
     assert options("song-fig-2", "new") == ({}, True)
+
+
+def test_song_figure_3_has_sequences_of_100_letters_and_two_or_three_states():
+    assert [case.n_states for case in paper("song-fig-3").cases] == [2, 3]
+    assert {(case.data, case.order, case.n_test) for case in paper("song-fig-3").cases} == {
+        ("polya", 1, 800)
+    }
+    assert (paper("song-fig-3").sizes[0], paper("song-fig-3").sizes[-1]) == (500, 9500)
+    assert options("song-fig-3", "new") == ({}, True)
+    assert options("song-fig-3", "EM")[0] == {"tol": 1e-4, "n_restarts": 5}
 
 
 @pytest.mark.parametrize("name", HOMES)

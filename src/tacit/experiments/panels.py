@@ -27,6 +27,9 @@ LINEAR = {"wrong", "query_size"}  # all others are on log scales
 # orders of magnitude another one is worse tells nothing.
 MOST = {"error": 1e3}
 
+# In a legend: the mark and the space around it, and a letter of the name.
+_INCHES_PER_ENTRY, _INCHES_PER_LETTER = 0.65, 0.08
+
 # Colours and marks of the lines of the papers' figures, in the order in which a picture names its methods.
 MARKS = (
     (style.BLUE, "o"),
@@ -125,13 +128,20 @@ def picture(
         list(handles.values()),
         list(handles),
         loc="outside lower center",
-        ncols=len(handles) if len(handles) <= 6 else math.ceil(len(handles) / 2),
+        ncols=_legend_columns(list(handles), size[0]),
         frameon=False,
         fontsize=style.FONT_SIZE,
         title=f"lines: median over the {over}; bands: the middle half of them",
         title_fontsize=style.FONT_SIZE - 1,
     )
     return figure
+
+
+def _legend_columns(labels: Sequence[str], width: float) -> int:
+    """As many as fit into one line of so many inches, or half of them."""
+    needed = sum(_INCHES_PER_ENTRY + _INCHES_PER_LETTER * len(label) for label in labels)
+    one_line = len(labels) <= 6 and needed <= width
+    return len(labels) if one_line else math.ceil(len(labels) / 2)
 
 
 def _draw(ax: Axes, runs: Runs, line: Line, measure: str) -> None:

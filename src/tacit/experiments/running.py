@@ -24,6 +24,7 @@ HOMES = {
     "fig-7.8": "fig_7_8",
     "fig-7.9": "fig_7_9",
     "song-fig-2": "song_fig_2",
+    "song-fig-3": "song_fig_3",
 }
 
 # What users choose from; tests have a smaller one of their own.

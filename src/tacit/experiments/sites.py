@@ -1,0 +1,305 @@
+"""Sites in DNA told apart: splits of the sequences, a model for each class, and one judged fit.
+
+After the thesis, section 5.8.2, and Song et al. (2013), section 6: a model is learnt from the training
+sequences of each class; a test sequence belongs to the class whose model gives it the highest probability.
+No sequence is in both parts, however often it occurs.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tacit import __version__
+from tacit.errors import RankError
+from tacit.experiments.outcomes import Outcome
+from tacit.experiments.trials import Method, with_all_categories
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tacit.experiments.strands import Strands
+    from tacit.params.tree import Network
+    from tacit.query.evidence import Evidence
+
+N_LETTERS = 4
+
+# Sequences of each class in the fit that is not timed.
+WARM_UP_ROWS = 40
+
+# A fit takes about as long as so many sequences, beside those that it has.
+_ROWS_PER_FIT = 2000
+
+
+@dataclass(frozen=True)
+class SiteCase:
+    """The sequences, and what is learnt of each class."""
+
+    data: str  # a name for `strands`
+    order: int  # of the hidden Markov models, which change with the place
+    n_states: int
+    n_test: int
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What all lines of this case have in common."""
+        return {
+            "data": self.data,
+            "order": self.order,
+            "n_states": self.n_states,
+            "n_test": self.n_test,
+        }
+
+
+@dataclass(frozen=True)
+class SiteSettings:
+    """Every case with every size, split and method."""
+
+    cases: tuple[SiteCase, ...]
+    methods: tuple[Method, ...]
+    sizes: tuple[int, ...]  # training sequences, of all classes together
+    n_seeds: int  # splits
+
+    @property
+    def kind(self) -> type[SiteRun]:
+        """What the lines of the table are."""
+        return SiteRun
+
+    def trials(self) -> list[SiteTrial]:
+        """All that is to be run."""
+        return [
+            SiteTrial(case, n_rows, seed, method)
+            for seed in range(self.n_seeds)
+            for case in self.cases
+            for n_rows in self.sizes
+            for method in self.methods
+        ]
+
+
+@dataclass(frozen=True)
+class SiteTrial:
+    """One method on one split."""
+
+    case: SiteCase
+    n_rows: int
+    seed: int
+    method: Method
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The first columns of its line in the table; no other trial has the same."""
+        method = self.method
+        return (
+            *(str(value) for value in self.case.columns.values()),
+            *(str(self.n_rows), str(self.seed)),
+            *(method.name, method.settings, __version__),
+        )
+
+    @property
+    def work(self) -> int:
+        """How long it takes, in sequences."""
+        return self.n_rows + _ROWS_PER_FIT
+
+    def run(self) -> SiteRun:
+        """Learn and judge."""
+        return perform(self)
+
+    def __str__(self) -> str:
+        return f"split {self.seed + 1}, {self.n_rows} sequences, {self.method.name}"
+
+
+@dataclass(frozen=True)
+class SiteRun(Outcome):
+    """A trial and what came of it: one line of the table."""
+
+    along: ClassVar[str] = "n_rows"
+    first_result: ClassVar[str] = "wrong"
+
+    data: str
+    order: int
+    n_states: int
+    n_test: int
+    n_rows: int
+    seed: int
+    method: str
+    settings: str
+    version: str
+    wrong: float  # share of the test sequences put into a wrong class; inf where nothing was learnt
+    not_positive: float  # share of the estimates behind it that were not positive
+    seconds: float  # CPU time of the fits of all classes
+    n_steps: int  # of EM, over all classes and restarts
+    failure: str  # why nothing was learnt
+
+
+def perform(trial: SiteTrial) -> SiteRun:
+    """Learn a model of every class and judge them together."""
+    import numpy as np
+
+    split = split_of(trial.case.data, trial.case.n_test, trial.seed, trial.n_rows)
+    _warm_up(trial.case, trial.method)
+    begun = time.process_time()
+    try:
+        found = [_fitted(trial, rows) for rows in split.train]
+    except (RankError, np.linalg.LinAlgError) as error:
+        seconds = time.process_time() - begun
+        why = " ".join(str(error).split())
+        return _run(trial, wrong=float("inf"), not_positive=1.0, seconds=seconds, failure=why)
+    seconds = time.process_time() - begun
+    networks = [network for network, _ in found]
+    scores, not_positive = class_scores(networks, split.test, raw=trial.method.as_printed)
+    return _run(
+        trial,
+        wrong=float(np.mean(scores.argmax(axis=0) != split.answers)),
+        not_positive=not_positive,
+        seconds=seconds,
+        n_steps=sum(n_steps for _, n_steps in found),
+    )
+
+
+def _run(
+    trial: SiteTrial,
+    *,
+    wrong: float,
+    not_positive: float,
+    seconds: float,
+    n_steps: int = 0,
+    failure: str = "",
+) -> SiteRun:
+    outcome = (f"{wrong:.6g}", f"{not_positive:.6g}", f"{seconds:.6g}")
+    return SiteRun.of_cells((*trial.key, *outcome, str(n_steps), failure))
+
+
+def class_scores(
+    networks: list[Network], rows: Evidence, *, raw: bool
+) -> tuple[NDArray[np.float64], float]:
+    """(class, row) Numbers that rise with a row's probability, and the share of estimates not positive.
+
+    Parameters
+    ----------
+    networks : list of Network
+        Of each class.
+    rows : Evidence
+    raw : bool
+        Whether estimates count as they are, negative ones too. They are floored otherwise.
+    """
+    import numpy as np
+
+    from tacit.query.answers import log_prob
+    from tacit.query.passes import log_values
+
+    sign, log_abs = np.stack([log_values(network, rows) for network in networks], axis=1)
+    not_positive = float(np.mean(~(sign > 0)))
+    if not raw:
+        return np.stack([log_prob(network, rows).values for network in networks]), not_positive
+    values = sign * np.exp(log_abs - np.nanmax(log_abs, axis=0))
+    return np.where(np.isnan(values), -np.inf, values), not_positive
+
+
+def _fitted(trial: SiteTrial, rows: NDArray[np.int16]) -> tuple[Network, int]:
+    """What the trial's method learns of one class, and in how many steps."""
+    from tacit.experiments.printed import learn_as_printed
+
+    case, method = trial.case, trial.method
+    table, options = with_all_categories(rows, N_LETTERS), dict(method.options)
+    if method.as_printed:
+        topology = _chain(rows.shape[1])
+        return learn_as_printed(method.learn, case.n_states, topology, table, **options), 0
+    model = model_of(case, method, trial.seed, rows.shape[1]).fit(table)
+    return model.network_, int(model.diagnostics_.get("n_steps", 0))
+
+
+def model_of(case: SiteCase, method: Method, seed: int, length: int) -> Any:
+    """The estimator that learns one class."""
+    from tacit.estimators.latent_tree import LatentTree
+
+    options = dict(method.options)
+    assert case.order == 1
+    return LatentTree(case.n_states, _chain(length), method.learn, random_state=seed, **options)
+
+
+@lru_cache(maxsize=4)
+def _chain(length: int) -> Any:
+    from tacit.toy import caterpillar
+
+    return caterpillar(length)
+
+
+@lru_cache(maxsize=64)
+def _warm_up(case: SiteCase, method: Method) -> None:
+    """Learn once from few sequences, so that no trial pays for compiling or planning."""
+    import contextlib
+
+    trial = SiteTrial(case, WARM_UP_ROWS, 0, method)
+    split = split_of(case.data, case.n_test, 0, None)
+    with contextlib.suppress(RankError):  # so few rows may not carry the states
+        _fitted(trial, split.train[0][:WARM_UP_ROWS])
+
+
+# -- data ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Sequences to learn from, by class, and sequences to judge on."""
+
+    train: tuple[NDArray[np.int16], ...]  # of each class: (row, place)
+    test: Evidence
+    answers: NDArray[np.int64]  # (row,)  class of each test row
+
+
+@lru_cache(maxsize=2)
+def split_of(data: str, n_test: int, seed: int, n_rows: int | None) -> Split:
+    """Test sequences and training sequences of a split; smaller training sets are parts of larger ones.
+
+    Parameters
+    ----------
+    data : {"polya", "splice"}
+    n_test : int
+        Test rows.
+    seed : int
+    n_rows : int or None
+        Training rows, of all classes together; None for all.
+    """
+    import numpy as np
+
+    found = _strands(data)
+    rng = np.random.default_rng([n_test, seed])
+    test, rest = apart(found.sequence, n_test, rng)
+    train = rest[:n_rows]
+    answers = found.classes[train]
+    each = tuple(
+        np.asfortranarray(found.codes[train[answers == number]])
+        for number in range(len(found.names))
+    )
+    return Split(each, found.evidence(test), found.classes[test])
+
+
+def apart(
+    sequence: NDArray[np.int64], n_test: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Numbers of test rows and of training rows, in random order, without a sequence that is in both.
+
+    Parameters
+    ----------
+    sequence : (row,)
+        Which of the distinct sequences each row has.
+    n_test : int
+        Rows that are set aside; copies of their sequences that would be too many are in neither part.
+    rng : numpy.random.Generator
+    """
+    import numpy as np
+
+    order = rng.permutation(len(sequence))
+    test = order[:n_test]
+    rest = order[n_test:]
+    return test, rest[~np.isin(sequence[rest], sequence[test])]
+
+
+@lru_cache(maxsize=2)
+def _strands(data: str) -> Strands:
+    from tacit.experiments.strands import strands
+
+    return strands(data)
