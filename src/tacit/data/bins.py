@@ -46,6 +46,51 @@ def binned_column(name: str, values: Floats, weights: Floats, n_bins: int) -> Co
     return Column(name, _labels(cuts), "binned", tuple(cuts.tolist()), tuple(centers))
 
 
+def even_cuts(values: Floats, n_bins: int, weights: Floats | None = None) -> Floats:
+    """Cuts that lie between the values and leave about the same weight in every bin.
+
+    A value that stands for much of the data gets a bin of its own, and there are then fewer bins.
+
+    Parameters
+    ----------
+    values : (row,) float64
+        The numbers; NaN where they are missing.
+    n_bins : int
+        The largest number of bins.
+    weights : (row,) float64, optional
+        How much each row counts.
+    """
+    there = ~np.isnan(values)
+    if weights is not None:
+        there &= weights > 0
+    order = np.argsort(values[there], kind="stable") if weights is not None else None
+    ordered = np.sort(values[there]) if order is None else values[there][order]
+    gaps = np.flatnonzero(ordered[1:] > ordered[:-1])  # the value before each gap
+    if len(gaps) == 0:
+        return np.empty(0)
+    if weights is None or order is None:
+        reached, total = (gaps + 1).astype(np.float64), float(len(ordered))
+    else:
+        sums = np.cumsum(weights[there][order])
+        reached, total = sums[gaps], float(sums[-1])
+    wanted = np.arange(1, n_bins) / n_bins * total
+    right = np.clip(np.searchsorted(reached, wanted), 1, max(len(reached) - 1, 1))
+    right = np.minimum(right, len(reached) - 1)
+    left = np.maximum(right - 1, 0)
+    nearer = wanted - reached[left] <= reached[right] - wanted
+    chosen = np.unique(np.where(nearer, left, right))
+    # A bin is no smaller than a quarter of what it would be.
+    least = 0.25 * total / n_bins
+    kept: list[int] = []
+    before = 0.0
+    for each in chosen.tolist():
+        if reached[each] - before >= least and total - reached[each] >= least:
+            kept.append(each)
+            before = float(reached[each])
+    cuts = gaps[kept]
+    return np.asarray(0.5 * ordered[cuts] + 0.5 * ordered[cuts + 1])
+
+
 def codes_of_numbers(values: Floats, edges: tuple[float, ...]) -> NDArray[np.int16]:
     """The bin of each number, -1 where it is NaN."""
     codes = np.searchsorted(np.asarray(edges), values).astype(np.int16)

@@ -1,0 +1,260 @@
+"""The distribution of one column of numbers: a smooth density, its integral and the way back.
+
+Most of the mass lies in a kernel estimate on a scale that suits the data: that of the numbers, or one that
+is logarithmic away from a centre (transformed kernel estimates: Wand, Marron & Ruppert, 1991). Scale and
+bandwidth are chosen by the likelihood of each value under the others. Values that stand for a noticeable
+share of all rows are narrow peaks of their own, and a little mass (that of one row more) has heavy tails, so
+that no number is impossible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.learning import _totals
+from tacit.data.smoothing import Estimate, Scale, quantile, smoothed
+from tacit.errors import DataError
+
+Array = NDArray[np.float64]
+
+_SQRT_3 = float(np.sqrt(3.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Margin:
+    """A density on the real line.
+
+    Parameters
+    ----------
+    scale : Scale
+        On which the kernel estimate stands.
+    start, step : float
+        Where its nodes lie on that scale.
+    heights : (node,)
+        The density there, linear between the nodes, zero outside; it integrates to one.
+    atoms : (atom,)
+        The values that are peaks of their own, ascending,
+    shares : (atom,)
+        the mass of each, together at most one, and
+    widths : (atom,)
+        their standard deviations.
+    rest : float
+        The mass of the tails: Student's t with three degrees of freedom,
+    middle, spread : float
+        its location and scale.
+
+    Examples
+    --------
+    >>> margin = fit_margin(np.random.default_rng(0).normal(size=2000))
+    >>> bool(abs(margin.cdf(np.array([0.0]))[0] - 0.5) < 0.05)
+    True
+    """
+
+    scale: Scale
+    start: float
+    step: float
+    heights: Array
+    atoms: Array
+    shares: Array
+    widths: Array
+    rest: float
+    middle: float
+    spread: float
+
+    def density(self, values: Array) -> Array:
+        """The density at each number; positive everywhere, NaN at NaN."""
+        heights = _interpolated(self.scale.of(values), self.start, self.step, self.heights)
+        found = self._body * heights * self.scale.slope(values)
+        for atom, share, width in zip(self.atoms, self.shares, self.widths, strict=True):
+            z = np.clip((values - atom) / width, -40.0, 40.0)
+            found += (1 - self.rest) * share * np.exp(-0.5 * z * z) / (np.sqrt(2 * np.pi) * width)
+        found += self.rest * _student_density((values - self.middle) / self.spread) / self.spread
+        return found
+
+    def cdf(self, values: Array) -> Array:
+        """The mass below each number; NaN at NaN."""
+        from scipy.special import ndtr
+
+        y = self.scale.of(values)
+        found = self._body * _integrated(y, self.start, self.step, self.heights, self._below)
+        for atom, share, width in zip(self.atoms, self.shares, self.widths, strict=True):
+            found += (1 - self.rest) * share * ndtr((values - atom) / width)
+        found += self.rest * _student_cdf((values - self.middle) / self.spread)
+        return found
+
+    def inverse(self, shares: Array) -> Array:
+        """The number below which each share of the mass lies; shares are strictly between 0 and 1."""
+        places, below = self._table
+        right = np.clip(np.searchsorted(below, shares), 1, len(below) - 1)
+        low, high = places[right - 1], places[right]
+        part = (shares - below[right - 1]) / np.maximum(below[right] - below[right - 1], 1e-300)
+        found = low + np.clip(part, 0.0, 1.0) * (high - low)
+        for _ in range(60):
+            excess = self.cdf(found) - shares
+            if np.all(np.abs(excess) < 1e-13):
+                break
+            low = np.where(excess < 0, found, low)
+            high = np.where(excess > 0, found, high)
+            with np.errstate(all="ignore"):
+                step = found - excess / self.density(found)
+            inside = (step > low) & (step < high)
+            found = np.where(excess == 0, found, np.where(inside, step, 0.5 * (low + high)))
+        return found
+
+    @property
+    def _body(self) -> float:
+        return (1 - self.rest) * (1 - float(self.shares.sum()))
+
+    @cached_property
+    def nodes(self) -> Array:
+        """The numbers where the nodes lie, ascending."""
+        y = self.start + self.step * np.arange(len(self.heights), dtype=np.float64)
+        return self.scale.back(y)
+
+    @cached_property
+    def _below(self) -> Array:
+        """(node,) the integral of the heights up to each node."""
+        pieces = 0.5 * self.step * (self.heights[1:] + self.heights[:-1])
+        return np.concatenate([[0.0], np.cumsum(pieces)])
+
+    @cached_property
+    def _table(self) -> tuple[Array, Array]:
+        """Numbers that span all but the farthest tails, ascending, and the mass below them."""
+        reach = self.spread * np.logspace(0, 6, 61)
+        around = np.add.outer(np.linspace(-6, 6, 25), np.zeros(len(self.atoms)))
+        peaks = (self.atoms + around * self.widths).ravel()
+        tails = np.concatenate([self.middle - reach, self.middle + reach])
+        places = np.unique(np.concatenate([self.nodes, peaks, tails]))
+        return places, self.cdf(places)
+
+    def to_arrays(self) -> tuple[dict[str, Array], dict[str, Any]]:
+        """The arrays and the numbers that `from_arrays` makes a margin of."""
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        scale = {name: getattr(self.scale, name) for name in ("center", "scale", "bent")}
+        return arrays, {**scale, **{name: getattr(self, name) for name in _NUMBERS}}
+
+    @staticmethod
+    def from_arrays(arrays: Mapping[str, Array], numbers: Mapping[str, Any]) -> Margin:
+        """What `to_arrays` wrote."""
+        scale = Scale(float(numbers["center"]), float(numbers["scale"]), bool(numbers["bent"]))
+        fields: dict[str, Any] = {name: np.asarray(arrays[name], np.float64) for name in _ARRAYS}
+        fields.update({name: float(numbers[name]) for name in _NUMBERS})
+        return Margin(scale=scale, **fields)
+
+
+_ARRAYS = ("heights", "atoms", "shares", "widths")
+_NUMBERS = ("start", "step", "rest", "middle", "spread")
+
+
+def _interpolated(y: Array, start: float, step: float, heights: Array) -> Array:
+    place = (y - start) / step
+    left = np.clip(place, 0, len(heights) - 2)
+    with np.errstate(invalid="ignore"):
+        left = left.astype(np.int64)
+    left[np.isnan(place)] = 0
+    part = place - left
+    found = heights[left] + part * (heights[left + 1] - heights[left])
+    return np.where((part < 0) | (part > 1), 0.0, found)
+
+
+def _integrated(y: Array, start: float, step: float, heights: Array, below: Array) -> Array:
+    place = np.clip((y - start) / step, 0, len(heights) - 1)
+    with np.errstate(invalid="ignore"):
+        left = np.minimum(place, len(heights) - 2).astype(np.int64)
+    left[np.isnan(place)] = 0
+    part = place - left
+    rise = heights[left + 1] - heights[left]
+    return below[left] + step * part * (heights[left] + 0.5 * part * rise)
+
+
+def _student_density(z: Array) -> Array:
+    z = np.clip(z, -1e70, 1e70)  # so that it stays above zero
+    return 2 / (np.pi * _SQRT_3 * np.square(1 + z * z / 3))
+
+
+def _student_cdf(z: Array) -> Array:
+    r = z / _SQRT_3
+    with np.errstate(over="ignore"):
+        return 0.5 + (r / (1 + r * r) + np.arctan(r)) / np.pi
+
+
+_FEW = 20  # with so few distinct values each is an atom
+_LEAST_SHARE = 0.005  # of the rows, for an atom
+_STANDS_OUT = 4.0  # times as many rows as its neighbours, for an atom
+
+
+def fit_margin(values: Array, weights: Array | None = None) -> Margin:
+    """The density from which these numbers seem to be drawn.
+
+    Parameters
+    ----------
+    values : (row,) float64
+        The numbers; NaN where they are missing.
+    weights : (row,) float64, optional
+        How much each counts.
+
+    Raises
+    ------
+    DataError
+        Where there is no number at all.
+    """
+    there = ~np.isnan(values)
+    if weights is not None:
+        there &= weights > 0
+    distinct, counts = _totals(values[there], None if weights is None else weights[there])
+    if len(distinct) == 0:
+        raise DataError("a column without a single number has no density; leave it out")
+    n_rows = int(there.sum())
+    counts *= n_rows / counts.sum()  # one for a row of the usual weight
+    low, high = float(distinct[0]), float(distinct[-1])
+    size = max(abs(low), abs(high)) or 1.0
+    middle, spread = float(quantile(distinct, counts, 0.5)), (high - low) / 6 or 1e-3 * size
+    rest = 1 / (n_rows + 1)
+    peaks = _atom_mask(distinct, counts)
+    near = np.diff(distinct, prepend=-np.inf, append=np.inf)
+    gaps = np.minimum(near[:-1], near[1:])[peaks]
+    widths = np.where(np.isfinite(gaps), gaps / 6, 1e-3 * size)
+    shares = counts[peaks] / n_rows
+    if peaks.all():
+        body = Estimate(Scale(0.0, 1.0, bent=False), -1.0, 1.0, np.array([0.0, 1.0, 0.0]), 0.0)
+        shares[-1] += 1 - shares.sum()
+    else:
+        body = smoothed(
+            distinct[~peaks],
+            counts[~peaks],
+            lambda x: _student_density((x - middle) / spread) / spread,
+            rest,
+        )
+        widths = np.maximum(widths, body.bandwidth_at(distinct[peaks]) / 20)
+    return Margin(
+        body.scale,
+        body.start,
+        body.step,
+        body.heights,
+        distinct[peaks],
+        shares,
+        widths,
+        rest,
+        middle,
+        spread,
+    )
+
+
+def _atom_mask(distinct: Array, counts: Array) -> NDArray[np.bool_]:
+    """Which values are peaks of their own: many rows, and far more than their neighbours have."""
+    if len(distinct) == 1 or (len(distinct) <= _FEW and counts.sum() >= 3 * len(distinct)):
+        return np.ones(len(distinct), dtype=np.bool_)
+    found = np.zeros(len(distinct), dtype=np.bool_)
+    least = max(_LEAST_SHARE * float(counts.sum()), 5.0)
+    for place in np.flatnonzero(counts >= least):
+        around = counts[max(place - 5, 0) : place + 6]
+        found[place] = counts[place] > _STANDS_OUT * np.median(around)
+    if len(distinct) - found.sum() < 2:
+        found[:] = True
+    return found

@@ -1,0 +1,181 @@
+"""A kernel estimate of a density in one dimension: on which scale, and how smooth.
+
+Both are chosen by the likelihood of each value under the others. Sums over values are sums over even nodes:
+a value is shared by the two nodes beside it, and the density is linear between nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Of more distinct values than this, a sample chooses the scale and the bandwidth.
+_MOST_JUDGED = 4096
+_MOST_NODES = 4096
+_NODES_PER_BANDWIDTH = 4
+_REACH = 4  # bandwidths from a value to where its kernel ends
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Numbers as ``y = (x - center) / scale``, or bent: its ``asinh``, logarithmic far from the center."""
+
+    center: float
+    scale: float
+    bent: bool
+
+    def of(self, x: Array) -> Array:
+        """The numbers on this scale."""
+        z = (x - self.center) / self.scale
+        return np.arcsinh(z) if self.bent else z
+
+    def slope(self, x: Array) -> Array:
+        """How fast the scale rises at each number."""
+        if not self.bent:
+            return np.full(np.shape(x), 1 / self.scale)
+        z = (x - self.center) / self.scale
+        return np.asarray(1 / (self.scale * np.hypot(1.0, z)))
+
+    def back(self, y: Array) -> Array:
+        """The numbers that stand at these places of the scale."""
+        return np.asarray(self.center + self.scale * (np.sinh(y) if self.bent else y))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """Heights on even nodes of a scale; it integrates to one."""
+
+    scale: Scale
+    start: float
+    step: float
+    heights: Array  # (node,)
+    bandwidth: float
+
+    def bandwidth_at(self, x: Array) -> Array:
+        """The bandwidth around some numbers, in units of x."""
+        return np.asarray(self.bandwidth / self.scale.slope(x))
+
+
+def smoothed(x: Array, counts: Array, rest: Callable[[Array], Array], mass: float) -> Estimate:
+    """The estimate on the scale and with the bandwidth that explain values by the others best.
+
+    Parameters
+    ----------
+    x : (value,)
+        Distinct values, ascending, two or more.
+    counts : (value,)
+        How many rows have each.
+    rest : callable
+        The density of other mass, which is mixed in; zero nowhere.
+    mass : float
+        How much of that there is.
+    """
+    some, weights = x, counts
+    if len(x) > _MOST_JUDGED:
+        chosen = np.sort(np.random.default_rng(0).permutation(len(x))[:_MOST_JUDGED])
+        some, weights = x[chosen], counts[chosen]
+    base = mass * rest(some)
+    judged = [(*_judged(some, weights, scale, base), scale) for scale in _scales(some, weights)]
+    _, bandwidth, scale = max(judged, key=lambda each: each[0])
+    y = scale.of(x)
+    shrunk = bandwidth * (float(weights.sum()) / float(counts.sum())) ** 0.2
+    bandwidth = max(shrunk, _least_bandwidth(y, counts))
+    start, step, nodes, _, _ = _shared(y, counts, bandwidth)
+    heights = np.convolve(nodes, _taps(bandwidth, step), mode="same")
+    heights[0] = heights[-1] = 0.0
+    return Estimate(scale, start, step, heights / (step * heights.sum()), bandwidth)
+
+
+def _scales(x: Array, counts: Array) -> list[Scale]:
+    """The scales to be tried: as it is; logarithmic away from the median, the least, the largest value."""
+    low, q1, middle, q3, high = quantile(x, counts, np.array([0.0, 0.25, 0.5, 0.75, 1.0])).tolist()
+    width = (q3 - q1) / 1.35 or (high - low) / 4
+    found = [Scale(middle, width, bent) for bent in (False, True)]
+    found.append(Scale(middle, width / 8, bent=True))
+    for end in (low, high):
+        side = abs(middle - end)
+        if side > 1e-9 * (high - low):
+            found += [Scale(end, side / 2, bent=True), Scale(end, side / 20, bent=True)]
+    return found
+
+
+def _judged(x: Array, counts: Array, scale: Scale, base: Array) -> tuple[float, float]:
+    """The log-likelihood of each value under the others, summed, and the bandwidth where it is highest."""
+    y, slope = scale.of(x), scale.slope(x)
+    least = _least_bandwidth(y, counts)
+    q1, q9 = quantile(y, counts, np.array([0.1, 0.9])).tolist()
+    rule = 0.4 * ((q9 - q1) or (y[-1] - y[0])) * len(y) ** -0.2
+
+    def score(bandwidth: float) -> float:
+        return float(counts @ np.log(_left_out(y, counts, bandwidth) * slope + base))
+
+    tried = sorted({max(rule * 2.0**power, least) for power in range(-5, 2)})
+    scores = {bandwidth: score(bandwidth) for bandwidth in tried}
+    best = max(scores, key=scores.__getitem__)
+    for factor in (2**-0.5, 2**0.5):
+        bandwidth = max(best * factor, least)
+        scores.setdefault(bandwidth, score(bandwidth))
+    best = max(scores, key=scores.__getitem__)
+    return scores[best], best
+
+
+def _least_bandwidth(y: Array, counts: Array) -> float:
+    """Half the usual distance of rounded values; nearly nothing where values are not rounded."""
+    spare = np.maximum(counts - 1, 0.0)
+    nothing = float((y[-1] - y[0]) / _MOST_NODES)
+    if spare.sum() < 0.2 * counts.sum():
+        return nothing
+    near = np.diff(y, prepend=-np.inf, append=np.inf)
+    gaps = np.minimum(near[:-1], near[1:])
+    order = np.argsort(gaps, kind="stable")
+    return max(0.5 * float(quantile(gaps[order], spare[order], 0.5)), nothing)
+
+
+def _shared(
+    y: Array, counts: Array, bandwidth: float
+) -> tuple[float, float, Array, NDArray[np.int64], Array]:
+    """Counts shared by the two nodes beside each value.
+
+    Where the nodes start, their step, the counts, the node left of each value and how far it is from there.
+    """
+    step = max(bandwidth / _NODES_PER_BANDWIDTH, float(y[-1] - y[0]) / _MOST_NODES)
+    pad = int(np.ceil(_REACH * bandwidth / step)) + 1
+    start = float(y[0]) - pad * step
+    place = (y - start) / step
+    left = place.astype(np.int64)
+    part = np.asarray(place - left)
+    n_nodes = int(left[-1]) + 2 + pad
+    nodes = np.bincount(left, counts * (1 - part), n_nodes).astype(np.float64, copy=False)
+    nodes += np.bincount(left + 1, counts * part, n_nodes)
+    return start, step, nodes, left, part
+
+
+def _taps(bandwidth: float, step: float) -> Array:
+    """The kernel at the nodes around one."""
+    reach = int(np.ceil(_REACH * bandwidth / step))
+    taps = np.exp(-0.5 * np.square(np.arange(-reach, reach + 1) * (step / bandwidth)))
+    return np.asarray(taps / (taps.sum() * step))
+
+
+def _left_out(y: Array, counts: Array, bandwidth: float) -> Array:
+    """The density at each value, estimated from all rows but one of its own."""
+    _, step, nodes, left, part = _shared(y, counts, bandwidth)
+    taps = _taps(bandwidth, step)
+    heights = np.convolve(nodes, taps, mode="same")
+    here = heights[left] + part * (heights[left + 1] - heights[left])
+    middle = len(taps) // 2
+    own = (part**2 + (1 - part) ** 2) * taps[middle] + 2 * part * (1 - part) * taps[middle + 1]
+    return np.asarray(np.maximum(here - own, 0.0) / max(float(counts.sum()) - 1, 1.0))
+
+
+def quantile(values: Array, weights: Array, shares: Any) -> Array:
+    """Quantiles of ascending values."""
+    reached = np.cumsum(weights)
+    places = np.searchsorted(reached, np.asarray(shares) * reached[-1])
+    return np.asarray(values[np.minimum(places, len(values) - 1)])
