@@ -43,7 +43,7 @@ def binned_column(name: str, values: Floats, weights: Floats, n_bins: int) -> Co
         float(_weighted_median(values[bins == place], weights[bins == place]))
         for place in range(len(cuts) + 1)
     ]
-    return Column(name, _labels(cuts), "binned", tuple(cuts.tolist()), tuple(centers))
+    return Column(name, bin_labels(cuts), "binned", tuple(cuts.tolist()), tuple(centers))
 
 
 def even_cuts(values: Floats, n_bins: int, weights: Floats | None = None) -> Floats:
@@ -104,8 +104,10 @@ def _weighted_median(values: Floats, weights: Floats) -> np.float64:
     return median
 
 
-def _labels(cuts: Floats) -> tuple[str, ...]:
+def bin_labels(cuts: Floats) -> tuple[str, ...]:
     """What the bins are called: as few digits as keep the cuts apart."""
+    if len(cuts) == 0:
+        return ("any",)
     for digits in range(3, 18):
         texts = [f"{cut:.{digits}g}" for cut in cuts]
         if len(set(texts)) == len(texts):

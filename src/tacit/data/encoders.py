@@ -16,16 +16,34 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.bins import codes_of_numbers, even_cuts
+from tacit.data.bins import bin_labels, codes_of_numbers, even_cuts
 from tacit.data.bumps import blurred, blurred_below
+from tacit.data.kernels import (
+    KernelEncoder,
+    even_quantiles,
+    grid_encoder,
+    kernel_encoder,
+    median_bandwidth,
+)
 from tacit.data.margins import Margin, fit_margin
-from tacit.errors import ArgumentError, FileFormatError
+from tacit.data.table import Column
+from tacit.errors import FileFormatError
 
 Array = NDArray[np.float64]
 Plain = tuple[dict[str, Array], dict[str, Any]]
 
-_BLOCK = 4096  # rows whose features are made together: they stay in the cache
-_SQRT_2_PI = float(np.sqrt(2 * np.pi))
+__all__ = [
+    "BinEncoder",
+    "Encoder",
+    "IndicatorEncoder",
+    "KernelEncoder",
+    "bin_encoder",
+    "encoder_from_arrays",
+    "even_quantiles",
+    "grid_encoder",
+    "kernel_encoder",
+    "median_bandwidth",
+]
 
 
 class Encoder(Protocol):
@@ -120,90 +138,6 @@ class IndicatorEncoder:
 
 
 @dataclass(frozen=True, eq=False)
-class KernelEncoder:
-    """Features whose inner products are a Gaussian kernel: ``inverse @ k(pivots, x)``.
-
-    Parameters
-    ----------
-    pivots : (pivot,)
-        The numbers whose kernels span the features.
-    inverse : (feature, pivot)
-        Makes the kernels at the pivots orthonormal.
-    bandwidth : float
-        The kernel is ``exp(-(x - y)^2 / (2 bandwidth^2))``.
-    """
-
-    pivots: Array
-    inverse: Array
-    bandwidth: float
-
-    @property
-    def kind(self) -> str:
-        """``"kernel"``."""
-        return "kernel"
-
-    @property
-    def size(self) -> int:
-        """Number of features."""
-        return len(self.inverse)
-
-    @cached_property
-    def total(self) -> Array:
-        """(feature,) the integral of each feature's density; also the coefficients of the function one."""
-        return np.asarray(self.inverse.sum(axis=1))
-
-    def features(self, values: NDArray[Any]) -> Array:
-        """(row, feature) what learning averages; a row of NaN where the value is missing."""
-        values = np.asarray(values, dtype=np.float64)
-        found = np.empty((len(values), self.size))
-        back = np.ascontiguousarray(self.inverse.T)
-        for start in range(0, len(values), _BLOCK):
-            block = np.subtract.outer(values[start : start + _BLOCK] / self.bandwidth, self._scaled)
-            np.square(block, out=block)
-            block *= -0.5
-            np.exp(block, out=block)
-            np.matmul(block, back, out=found[start : start + _BLOCK])
-        return found
-
-    @cached_property
-    def _scaled(self) -> Array:
-        return self.pivots / self.bandwidth
-
-    def likelihoods(self, values: NDArray[Any]) -> Array:
-        """(row, feature) features as densities; `total` where the value is missing."""
-        found = self.features(values)
-        found /= _SQRT_2_PI * self.bandwidth
-        found[np.isnan(np.asarray(values, dtype=np.float64))] = self.total
-        return found
-
-    def functional(self, function: Callable[[Array], Array]) -> Array:
-        """(feature,) the coefficients of the function: features times them are the function, at the pivots.
-
-        Between the pivots they are its kernel interpolant. The integral under each feature's density would
-        be that of the function blurred by the bandwidth; this is the function itself. Least squares over
-        the data instead is no closer, and wild between the data where the bandwidth is small.
-        """
-        return np.asarray(self.inverse @ np.asarray(function(self.pivots), dtype=np.float64))
-
-    def cumulative(self, values: Array) -> Array:
-        """(row, feature) the integral of each feature's density up to each value."""
-        from scipy.special import ndtr
-
-        below = ndtr(np.subtract.outer(np.asarray(values) / self.bandwidth, self._scaled))
-        return np.asarray(below @ self.inverse.T)
-
-    def grid(self, n: int = 200) -> Array:
-        """Even numbers over the training range and three bandwidths on either side."""
-        reach = 3 * self.bandwidth
-        return np.linspace(self.pivots.min() - reach, self.pivots.max() + reach, n)
-
-    def to_arrays(self) -> Plain:
-        """Arrays and numbers for a file."""
-        arrays = {"pivots": self.pivots, "inverse": self.inverse}
-        return arrays, {"kind": self.kind, "bandwidth": self.bandwidth}
-
-
-@dataclass(frozen=True, eq=False)
 class BinEncoder:
     """Bins, each with a smooth bump of density.
 
@@ -244,6 +178,12 @@ class BinEncoder:
     def codes(self, values: Array) -> NDArray[np.int16]:
         """The bin of each number, -1 where it is NaN."""
         return codes_of_numbers(np.asarray(values, dtype=np.float64), tuple(self.edges))
+
+    def column(self, name: str) -> Column:
+        """The column of categories that the bins make, with the median of each for its center."""
+        centers = self.margin.inverse(0.5 * (self.cuts[1:] + self.cuts[:-1]))
+        labels = bin_labels(self.edges)
+        return Column(name, labels, "binned", tuple(self.edges.tolist()), tuple(centers.tolist()))
 
     def features(self, values: NDArray[Any]) -> Array:
         """(row, feature) one at the bin of each number; a row of NaN where it is missing."""
@@ -327,82 +267,3 @@ def bin_encoder(
     margin = fit_margin(values, weights)
     edges = even_cuts(values, n_bins, weights)
     return BinEncoder(edges, margin, 0.5 / (len(edges) + 1) if bandwidth is None else bandwidth)
-
-
-def kernel_encoder(
-    values: Array, bandwidth: float, tolerance: float = 1e-4, *, n_features: int | None = None
-) -> KernelEncoder:
-    """Kernel features by pivoted incomplete Cholesky.
-
-    Parameters
-    ----------
-    values : (row,)
-        Numbers; NaN is left out. Of more than a few thousand, even quantiles with both ends stand for all.
-    bandwidth : float
-        Of the Gaussian kernel.
-    tolerance : float
-        How much of the kernel's trace may be left over, in shares.
-    n_features : int, optional
-        The largest number of features.
-    """
-    from tacit.loops.cholesky import choose_pivots
-
-    _check_bandwidth(bandwidth)
-    some = even_quantiles(values, _MOST_CANDIDATES)
-    most = len(some) if n_features is None else n_features
-    places, factor = choose_pivots(some, float(bandwidth), float(tolerance), most)
-    square = factor[:, places].T  # (pivot, pivot) lower triangular
-    from scipy.linalg import solve_triangular
-
-    inverse = solve_triangular(square, np.eye(len(places)), lower=True)
-    return KernelEncoder(some[places], inverse, float(bandwidth))
-
-
-def grid_encoder(low: float, high: float, n: int, bandwidth: float) -> KernelEncoder:
-    """Kernel features from n even landmarks between two numbers; no data are looked at.
-
-    Directions that the landmarks hardly span are left out, so there may be fewer than n features.
-    """
-    _check_bandwidth(bandwidth)
-    if not high >= low:
-        raise ArgumentError(f"low={low!r} must not be above high={high!r}")
-    landmarks = np.linspace(low, high, n) if high > low else np.array([float(low)])
-    kernel = np.exp(-0.5 * np.square(np.subtract.outer(landmarks, landmarks) / bandwidth))
-    sizes, directions = np.linalg.eigh(kernel)
-    kept = np.flatnonzero(sizes > 1e-10 * sizes[-1])[::-1]
-    inverse = (directions[:, kept] / np.sqrt(sizes[kept])).T
-    return KernelEncoder(landmarks, np.ascontiguousarray(inverse), float(bandwidth))
-
-
-_MOST_CANDIDATES = 2048
-_MOST_PAIRED = 1024
-
-
-def _check_bandwidth(bandwidth: float) -> None:
-    if not 0 < bandwidth < np.inf:
-        raise ArgumentError(f"bandwidth must be a positive number, not {bandwidth!r}")
-
-
-def even_quantiles(values: Array, most: int) -> Array:
-    """At most so many of the numbers, ascending, even in rank and with both ends; NaN is left out."""
-    there = np.sort(values[~np.isnan(values)])
-    if len(there) == 0:
-        raise ArgumentError("there is not a single number")
-    if len(there) <= most:
-        return there
-    return there[np.rint(np.linspace(0, len(there) - 1, most)).astype(np.int64)]
-
-
-def median_bandwidth(values: Array) -> float:
-    """The median distance of two rows: exactly, or of even quantiles where the rows are many.
-
-    Where most rows are equal it is the median distance of two different values, and one for a constant.
-    """
-    some = even_quantiles(np.asarray(values, dtype=np.float64), _MOST_PAIRED)
-    for candidates in (some, np.unique(some)):
-        first, second = np.triu_indices(len(candidates), 1)
-        if len(first):
-            found = float(np.median(candidates[second] - candidates[first]))
-            if found > 0:
-                return found
-    return 1.0

@@ -182,6 +182,8 @@ def frame_like(columns: Mapping[str, Filled], like: Any) -> Any:
         return table
     result: nw.DataFrame[Any] = nw.from_arrow(table, backend=frame.implementation)
     for name, dtype in result.schema.items():
+        if columns[name].numbers is not None:
+            continue  # cast already where nothing is lost; here fractions would be cut off
         if name in frame.schema and dtype != frame.schema[name]:
             try:
                 result = result.with_columns(nw.col(name).cast(frame.schema[name]))
@@ -261,6 +263,8 @@ def _pandas_column(pandas: Any, filled: Filled, dtype: Any, index: Any, name: st
     if isinstance(dtype, pandas.CategoricalDtype):
         places = _level_places(filled, list(dtype.categories), name)
         return pandas.Series(pandas.Categorical.from_codes(places, dtype=dtype), index=index)
+    if filled.numbers is not None:
+        return _pandas_numbers(pandas, filled.numbers, dtype, index)
     objects = pandas.Series(filled.objects(), index=index, dtype=object)
     if dtype is None:
         return objects.infer_objects()
@@ -272,3 +276,16 @@ def _pandas_column(pandas: Any, filled: Filled, dtype: Any, index: Any, name: st
         return objects.astype(dtype)
     except (TypeError, ValueError):
         return objects  # a category that this frame's type cannot hold keeps its own
+
+
+def _pandas_numbers(pandas: Any, numbers: NDArray[np.float64], dtype: Any, index: Any) -> Any:
+    """Numbers in a type that the caller had, unless it is one of integers and they are not."""
+    series = pandas.Series(numbers, index=index)
+    if dtype is None:
+        return series
+    if isinstance(dtype, np.dtype) and dtype.kind in "iub" and (numbers != np.rint(numbers)).any():
+        return series
+    try:
+        return series.astype(dtype)
+    except (TypeError, ValueError):
+        return series  # fractions or gaps that this type cannot hold
