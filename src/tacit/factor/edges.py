@@ -11,8 +11,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.factor.stars import ROUNDING, EdgeViews, Group, PairMoments, root_scale
+from tacit.factor.stars import ROUNDING, EdgeViews, Group, PairMoments
 from tacit.factor.svd import stacked_svd
+from tacit.factor.whitening import Turn, Whitening, root_scale
 from tacit.moments.source import Moments
 
 Array = NDArray[np.float64]
@@ -63,11 +64,42 @@ class EdgeBasis:
 class _Stack:
     """Edges of equal shape: their tables, and what scales rows and columns."""
 
-    joint: Array  # (edge, a, b)  the views above stand side by side
+    joint: Array  # (edge, a, b)  the views above stand side by side; of whitened features, if any
     rows: Array  # (edge, a)
     columns: Array  # (edge, b)
     levels: Array  # (edge,)  size of the noise
     widths: NDArray[np.int64]  # (view,)  cells of each view above
+    turned: _Turned | None = None  # where features were whitened
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Turned:
+    """What whitened the features of edges of equal shape."""
+
+    joint: Array  # (edge, a, b)  tables of the features as they are
+    below: Array  # (edge, a, a)
+    above: tuple[Array, ...]  # per view: (edge, b, b)
+    constants: tuple[Array, Array]  # (edge, a), (edge, b)  of the whitened features
+    indicators: NDArray[np.bool_]  # (edge,)  whether all features are indicators
+
+    @staticmethod
+    def of(joint: Array, below: Turn, above: Sequence[Turn]) -> _Turned:
+        """That of a single edge."""
+        high = np.concatenate([turn.constant for turn in above])
+        return _Turned(
+            joint[None],
+            below.inverse_root[None],
+            tuple(turn.inverse_root[None] for turn in above),
+            (below.constant[None], high[None]),
+            np.array([all(turn.indicators for turn in (below, *above))]),
+        )
+
+    def undone(self, left: Array, back: Array) -> tuple[Array, Array]:
+        """Directions of the whitened features, as directions of the features as they are."""
+        ends = np.cumsum([turn.shape[1] for turn in self.above])[:-1]
+        parts = np.split(back, ends, axis=1)
+        turned = [turn @ part for turn, part in zip(self.above, parts, strict=True)]
+        return self.below @ left, np.concatenate(turned, axis=1)
 
 
 def edge_bases(
@@ -106,7 +138,7 @@ def edge_bases(
     asked = [(*edges[edge].below, *group) for edge in grouped for group in edges[edge].above]
     tables = iter(moments.tables(asked) if asked else [])
     for edge in grouped:
-        stack, views = _from_tables(edges[edge], tables, moments, whiten=pairs.whiten)
+        stack, views = _from_tables(edges[edge], tables, moments, pairs)
         (out[edge],) = bases_of(stack, [views], cut)
     return out
 
@@ -122,43 +154,86 @@ def _from_pairs(pairs: PairMoments, edges: Sequence[EdgeViews]) -> _Stack:
     steps = np.arange(widths.sum()) - np.repeat(np.cumsum(widths) - widths, widths)
     columns = np.repeat(pairs.offsets[leaves], widths, axis=1) + steps  # (edge, b)
     share = weights**2 / np.maximum(pairs.supports[stars[:, None], leaves], 1)  # (edge, view)
+    joint = pairs.joint[rows[:, :, None], columns[:, None, :]]
+    freedom, turned = cards - 1.0, None
+    if pairs.whitening is not None:
+        turns, constants = pairs.whitening.turns, pairs.whitening.constants
+        freedom = pairs.whitening.freedom
+        alike = np.array([turn.indicators for turn in turns])
+        turned = _Turned(
+            joint,
+            np.array([turns[star].inverse_root for star in stars]),
+            tuple(np.array([turns[leaf].inverse_root for leaf in view]) for view in leaves.T),
+            (constants[rows], constants[columns]),
+            np.logical_and(alike[stars], alike[leaves].all(axis=1)),
+        )
+        joint = pairs.whitening.joint[rows[:, :, None], columns[:, None, :]]
     return _Stack(
-        joint=pairs.joint[rows[:, :, None], columns[:, None, :]],
+        joint=joint,
         rows=pairs.scale[rows],
         columns=pairs.scale[columns] * np.repeat(weights, widths, axis=1),
-        levels=_noise(share, rows.shape[1], widths, whiten=pairs.whiten),
+        levels=_noise(share, freedom[stars], freedom[leaves], whiten=pairs.whiten),
         widths=widths,
+        turned=turned,
     )
 
 
 def _from_tables(
-    views: EdgeViews, tables: Iterator[Array], moments: Moments, *, whiten: bool
+    views: EdgeViews, tables: Iterator[Array], moments: Moments, pairs: PairMoments
 ) -> tuple[_Stack, EdgeViews]:
     """The tables of an edge whose sides are groups of leaves, and the strengths of its views."""
     n_cells = int(np.prod([moments.cards[leaf] for leaf in views.below]))
     blocks = [table.reshape(n_cells, -1) for table in islice(tables, len(views.above))]
+    whiten, widths = pairs.whiten, np.array([block.shape[1] for block in blocks])
     row_scales = np.ones((1, n_cells))
-    column_scales = [np.ones(block.shape[1]) for block in blocks]
-    if whiten:
+    column_scales = [np.ones(width) for width in widths]
+    freedom, freedoms, turned = n_cells - 1.0, widths - 1.0, None
+    if pairs.whitening is not None:
+        below, above = _group_turns(views, blocks, moments.n_rows, pairs.whitening)
+        freedom, freedoms = below.freedom, np.array([turn.freedom for turn in above])
+        turned = _Turned.of(np.concatenate(blocks, axis=1), below, above)
+        blocks = [
+            below.inverse_root @ block @ turn.inverse_root
+            for block, turn in zip(blocks, above, strict=True)
+        ]
+    elif whiten:
         row_scales = root_scale(blocks[0].sum(axis=1), moments.n_rows)[None]
         column_scales = [root_scale(block.sum(axis=0), moments.n_rows) for block in blocks]
+    low, high = turned.constants if turned else (np.ones((1, n_cells)), np.ones((1, widths.sum())))
     strengths = []
-    for block, scale in zip(blocks, column_scales, strict=True):
-        rest = block - np.outer(block.sum(axis=1), block.sum(axis=0)) if whiten else block
+    ends = np.cumsum(widths)[:-1]
+    for block, scale, one in zip(blocks, column_scales, np.split(high[0], ends), strict=True):
+        by_row, by_column = block @ one, low[0] @ block
+        rest = block - np.outer(by_row, by_column) / (low[0] @ by_row) if whiten else block
         _, values, _ = stacked_svd(row_scales.T * rest * scale)
         if whiten:
             values = np.append(1.0, values)
         strengths.append(float(values[views.rank - 1]) if len(values) >= views.rank else 0.0)
     weights = _weights(np.array([strengths]), whiten=whiten)
-    widths = np.array([block.shape[1] for block in blocks])
+    share = weights**2 / max(moments.n_rows, 1)
     stack = _Stack(
         joint=np.concatenate(blocks, axis=1)[None],
         rows=row_scales,
         columns=np.concatenate(column_scales)[None] * np.repeat(weights, widths, axis=1),
-        levels=_noise(weights**2 / max(moments.n_rows, 1), n_cells, widths, whiten=whiten),
+        levels=_noise(share, np.array([freedom]), freedoms[None], whiten=whiten),
         widths=widths,
+        turned=turned,
     )
     return stack, replace(views, strengths=tuple(strengths))
+
+
+def _group_turns(
+    views: EdgeViews, blocks: Sequence[Array], n_rows: float, whitening: Whitening
+) -> tuple[Turn, list[Turn]]:
+    """What whitens the joint features of the leaves below an edge, and of each view above it."""
+    total = whitening.total(views.below)
+    totals = [whitening.total(group) for group in views.above]
+    below = whitening.of_group(views.below, blocks[0] @ totals[0], n_rows)
+    above = [
+        whitening.of_group(group, total @ block, n_rows)
+        for group, block in zip(views.above, blocks, strict=True)
+    ]
+    return below, above
 
 
 def _weights(strengths: Array, *, whiten: bool) -> Array:
@@ -172,17 +247,21 @@ def _weights(strengths: Array, *, whiten: bool) -> Array:
     return np.asarray(strengths / np.linalg.norm(strengths, axis=1, keepdims=True))
 
 
-def _noise(share: Array, n_rows: int, widths: NDArray[np.int64], *, whiten: bool) -> Array:
+def _noise(share: Array, freedom: Array, freedoms: Array, *, whiten: bool) -> Array:
     """(edge,) The largest singular value that views independent of the star would have.
 
     Parameters
     ----------
     share : (edge, view)
         Squared weight of each view over the rows behind it.
+    freedom : (edge,)
+        In how many directions the star varies, the constant apart.
+    freedoms : (edge, view)
+        The same of each view.
     """
     if not whiten:
         return np.asarray(0.5 * np.sqrt(share.sum(axis=1)))
-    by_row, by_column = (n_rows - 1) * share.max(axis=1), share @ (widths - 1.0)
+    by_row, by_column = freedom * share.max(axis=1), (share * freedoms).sum(axis=1)
     return np.asarray(np.sqrt(by_row) + np.sqrt(by_column))
 
 
@@ -195,7 +274,7 @@ def _plain_bases(stack: _Stack, edges: Sequence[EdgeViews], cut: float) -> list[
     back = _undone(right, values, thresholds) * stack.columns[:, :, None]
     ranks = (values > thresholds[:, None]).sum(axis=1)
     left *= stack.rows[:, :, None]
-    return _cut_bases(edges, left, back, stack.joint @ back, values, thresholds, ranks)
+    return _cut_bases(stack, edges, left, back, values, thresholds, ranks)
 
 
 def _whitened_bases(stack: _Stack, edges: Sequence[EdgeViews], cut: float) -> list[EdgeBasis]:
@@ -205,22 +284,41 @@ def _whitened_bases(stack: _Stack, edges: Sequence[EdgeViews], cut: float) -> li
     shares. Taken as it is, it makes the whole network sum to one, and an edge of rank one independence.
     """
     joint, n_views = stack.joint, len(stack.widths)
-    starts = np.cumsum(stack.widths) - stack.widths
-    by_row, by_column = np.add.reduceat(joint, starts, axis=2), joint.sum(axis=1)
-    product = np.repeat(by_row, stack.widths, axis=2) * by_column[:, None, :]
+    low, high, by_row, by_column, mass = _margins(stack)
+    product = np.repeat(by_row / mass[:, None, :], stack.widths, axis=2) * by_column[:, None, :]
     left, values, right = stacked_svd(
         (joint - product) * stack.rows[:, :, None] * stack.columns[:, None, :]
     )
+    scale = mass.mean(axis=1)[:, None, None]
     left *= stack.rows[:, :, None]
-    left -= by_row.mean(axis=2)[:, None, :] @ left
+    left -= low * (by_row.mean(axis=2)[:, None, :] / scale @ left)
     thresholds = _thresholds(stack, edges, cut, np.ones(len(joint)))
     back = _undone(right, values, thresholds) * stack.columns[:, :, None]
-    back -= by_column[:, None, :] @ back / n_views
+    back -= high * (by_column[:, None, :] @ back / (n_views * scale))
     ranks = 1 + (values > thresholds[:, None]).sum(axis=1)
-    left = np.concatenate([np.ones_like(left[:, :, :1]), left], axis=2)
-    back = np.concatenate([np.full_like(back[:, :, :1], 1 / n_views), back], axis=2)
+    left = np.concatenate([low, left], axis=2)
+    back = np.concatenate([high / (n_views * scale), back], axis=2)
     values = np.concatenate([np.ones((len(joint), 1)), values], axis=1)
-    return _cut_bases(edges, left, back, joint @ back, values, thresholds, ranks)
+    return _cut_bases(stack, edges, left, back, values, thresholds, ranks)
+
+
+def _margins(stack: _Stack) -> tuple[Array, Array, Array, Array, Array]:
+    """The constants (edge, a, 1) and (edge, b, 1); what the table makes of them; its total in each view.
+
+    Indicators sum to one, so that the constants are ones, the margins sums, and the totals ones.
+    """
+    joint, starts = stack.joint, np.cumsum(stack.widths) - stack.widths
+    n_edges, a, b = joint.shape
+    if stack.turned is None:
+        by_row, by_column = np.add.reduceat(joint, starts, axis=2), joint.sum(axis=1)
+        mass = np.ones((n_edges, len(starts)))
+        return np.ones((n_edges, a, 1)), np.ones((n_edges, b, 1)), by_row, by_column, mass
+    low, high = stack.turned.constants
+    by_row = np.add.reduceat(joint * high[:, None, :], starts, axis=2)
+    by_column = (low[:, None, :] @ joint)[:, 0]
+    mass = (low[:, None, :] @ by_row)[:, 0]
+    mass = np.where(np.abs(mass) > ROUNDING, mass, 1.0)
+    return low[:, :, None], high[:, :, None], by_row, by_column, mass
 
 
 def _thresholds(stack: _Stack, edges: Sequence[EdgeViews], cut: float, largest: Array) -> Array:
@@ -238,18 +336,34 @@ def _undone(right: Array, values: Array, thresholds: Array) -> Array:
 
 
 def _cut_bases(
+    stack: _Stack,
     edges: Sequence[EdgeViews],
     left: Array,
     back: Array,
-    emit: Array,
     values: Array,
     thresholds: Array,
     ranks: NDArray[np.int64],
 ) -> list[EdgeBasis]:
     """The bases with as many directions as the data show and the numbers of states allow."""
+    joint = stack.joint
+    if stack.turned is not None:
+        joint = stack.turned.joint
+        left, back = stack.turned.undone(left, back)
+    emit = joint @ back
     out = []
     for at, (views, n_seen) in enumerate(zip(edges, ranks.tolist(), strict=True)):
         rank = max(1, min(n_seen, views.rank))
         seen = EdgeSpectrum(views, values[at], rank, float(thresholds[at]))
-        out.append(EdgeBasis(seen, left[at, :, :rank], back[at, :, :rank], emit[at, :, :rank]))
+        basis = EdgeBasis(seen, left[at, :, :rank], back[at, :, :rank], emit[at, :, :rank])
+        whole = stack.turned is None or stack.turned.indicators[at]
+        out.append(basis if whole else _corrected(basis))
     return out
+
+
+def _corrected(basis: EdgeBasis) -> EdgeBasis:
+    """The basis with a right side that undoes the left one exactly.
+
+    The constant is not quite one for the features of a kernel, which is no eigenvector then.
+    """
+    turn = np.linalg.pinv(basis.left.T @ basis.emit)
+    return replace(basis, right=basis.right @ turn, emit=basis.emit @ turn)

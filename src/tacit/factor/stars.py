@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.factor.ranks import EdgePlan, GroupRanks, edge_plan
+from tacit.factor.whitening import Whitening, root_scale
+from tacit.moments.features import FeaturePairs
 from tacit.moments.source import Moments
 from tacit.structure.rooted import RootedTree
 
@@ -17,9 +19,6 @@ Group = tuple[int, ...]  # leaves whose joint category is looked at as one
 
 # Singular values below this share of the largest are rounding, also where tables are exact.
 ROUNDING = 1e-12
-
-# Rows added to each category before its share is taken: rare categories would else be blown up.
-PSEUDO_ROWS = 5.0
 
 # Directions of a leaf's edge are kept above this share of the noise: nothing is divided by them.
 LEAF_NOISE = 0.8
@@ -33,7 +32,10 @@ MOST_GROUPED_VIEWS = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairMoments:
-    """All pairs of leaves: their joint probabilities and how strongly each pair shows a given rank."""
+    """All pairs of leaves: their joint probabilities and how strongly each pair shows a given rank.
+
+    A cell is a category of a leaf, or one of its features (then means of products stand for probabilities).
+    """
 
     joint: Array  # (cell, cell)
     scale: Array  # (cell,)  one over the root of each category's share, or ones
@@ -42,6 +44,7 @@ class PairMoments:
     spectra: Array  # (leaf, leaf, value)  singular values of the scaled joint tables
     shown: NDArray[np.int64]  # (leaf, leaf)  how many of them stand out from noise
     whiten: bool
+    whitening: Whitening | None = None  # of features; then `scale` is ones
 
     @property
     def cards(self) -> NDArray[np.int64]:
@@ -68,8 +71,8 @@ def pair_moments(moments: Moments, n_values: int, *, whiten: bool) -> PairMoment
     n_values
         How many singular values of each pair will be looked at.
     whiten
-        Divide by the roots of the shares of the categories. Without it tables are taken as they are, as
-        in chapter 4 of the thesis.
+        Divide by the roots of the shares of the categories, or multiply with the inverse root of the second
+        moments of features. Without it tables are taken as they are, as in chapter 4 of the thesis.
     """
     from tacit.loops.stars import pair_spectra
 
@@ -78,25 +81,24 @@ def pair_moments(moments: Moments, n_values: int, *, whiten: bool) -> PairMoment
     exact = np.isinf(moments.n_rows)
     supports = np.full(pairs.supports.shape, np.inf) if exact else np.asarray(pairs.supports, float)
     offsets = np.array(pairs.offsets)
+    scale, freedom = np.ones(len(joint)), np.diff(offsets) - 1.0
+    whitening = None
     if whiten:
-        shares = joint.diagonal()
-        scale = root_scale(shares, np.repeat(supports.diagonal(), pairs.cards))
+        if isinstance(pairs, FeaturePairs):
+            whitening = Whitening.of(pairs, supports)
+            scaled, shares, freedom = whitening.joint, whitening.means, whitening.freedom
+        else:
+            scaled, shares = joint, joint.diagonal()
+            scale = root_scale(shares, np.repeat(supports.diagonal(), pairs.cards))
         # The first singular value of a whitened table is 1, that of the constant; the others follow.
         spectra = np.ones((len(offsets) - 1, len(offsets) - 1, n_values))
-        spectra[:, :, 1:] = pair_spectra(joint, shares, scale, offsets, n_values - 1)
+        spectra[:, :, 1:] = pair_spectra(scaled, shares, scale, offsets, n_values - 1)
     else:
-        scale = np.ones(len(joint))
         spectra = pair_spectra(joint, np.zeros(len(joint)), scale, offsets, n_values)
-    roots = np.sqrt(np.diff(offsets) - 1.0) if whiten else np.full(len(offsets) - 1, 0.25)
+    roots = np.sqrt(freedom) if whiten else np.full(len(offsets) - 1, 0.25)
     noise = np.add.outer(roots, roots) / np.sqrt(np.maximum(supports, 1))
     shown = (spectra > np.maximum(noise, ROUNDING)[:, :, None]).sum(axis=2)
-    return PairMoments(joint, scale, supports, offsets, spectra, shown, whiten)
-
-
-def root_scale(shares: Array, n_rows: Array | float) -> Array:
-    """One over the root of each category's share; 1 for a category that cannot occur."""
-    padded = shares + PSEUDO_ROWS / np.maximum(n_rows, 1)
-    return 1 / np.sqrt(np.where(padded > 0, padded, 1))
+    return PairMoments(joint, scale, supports, offsets, spectra, shown, whiten, whitening)
 
 
 def edge_views(

@@ -22,15 +22,9 @@ from numpy.typing import NDArray
 from tacit.errors import ArgumentError
 from tacit.factor.edges import EdgeSpectrum
 from tacit.factor.ranks import checked_states
-from tacit.factor.stars import (
-    ROUNDING,
-    EdgeViews,
-    Group,
-    edge_views,
-    pair_moments,
-    root_scale,
-)
+from tacit.factor.stars import ROUNDING, EdgeViews, Group, edge_views, pair_moments
 from tacit.factor.svd import stacked_svd
+from tacit.factor.whitening import root_scale
 from tacit.moments.source import Moments
 from tacit.params.reports import Factored, Report
 from tacit.params.splits import joined, split_tree

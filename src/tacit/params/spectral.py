@@ -14,6 +14,8 @@ from tacit.factor.edges import EdgeBasis, edge_bases
 from tacit.factor.ranks import checked_states, edge_plan
 from tacit.factor.stars import Group, PairMoments, edge_views, pair_moments
 from tacit.factor.triads import Triad, triad
+from tacit.moments.features import FeaturePairs
+from tacit.moments.products import Mode, Projecting, view_modes
 from tacit.moments.source import Moments
 from tacit.params.matrices import chains
 from tacit.params.reports import Factored, Report
@@ -98,23 +100,28 @@ def spectral(
         found = chains(fine, states, moments, pairs, bases, triads, n_views=n_views, cut=cut)
         nodes.update(found)
     nodes.update(_cores(fine, moments, bases, [node for node in fine.hidden if node not in nodes]))
-    network = _network(fine, states, bases, nodes)
+    network = _network(fine, moments, bases, nodes)
     seen = {edge: basis.seen for edge, basis in bases.items()}
     return Factored(joined(split, network), Report("spectral", fine, seen, triads))
 
 
 def _network(
     tree: RootedTree,
-    n_states: tuple[int, ...],
+    moments: Moments,
     bases: Mapping[int, EdgeBasis],
     nodes: Mapping[int, Dense | Chain],
 ) -> Network:
     """The network of all nodes, with the leaves' encoders."""
     emit = tuple(
-        bases[leaf].emit if leaf in bases else np.eye(n_states[leaf])
+        bases[leaf].emit if leaf in bases else np.eye(moments.cards[leaf])
         for leaf in range(tree.n_leaves)
     )
-    total = tuple(each.sum(axis=0) for each in emit)
+    pairs = moments.pairs()
+    if isinstance(pairs, FeaturePairs):
+        constants = np.split(pairs.totals, pairs.offsets[1:-1])
+        total = tuple(one @ each for one, each in zip(constants, emit, strict=True))
+    else:
+        total = tuple(each.sum(axis=0) for each in emit)
     return Network(tree, emit, total, tuple(nodes[node] for node in tree.hidden))
 
 
@@ -169,6 +176,8 @@ def _cores(
     nodes: Sequence[int],
 ) -> dict[int, Dense]:
     """The tensor of each node: the joint table of its branches, in the bases of the edges."""
+    if isinstance(moments, Projecting):
+        return _projected_cores(tree, moments, moments.cards, bases, nodes)
     asked: list[Group] = []
     for node in nodes:
         below = tuple(
@@ -194,6 +203,33 @@ def _cores(
     for members in alike.values():
         cores = _contracted(members)
         found.update((node, Dense(core)) for (node, _, _), core in zip(members, cores, strict=True))
+    return found
+
+
+def _projected_cores(
+    tree: RootedTree,
+    moments: Projecting,
+    cards: Sequence[int],
+    bases: Mapping[int, EdgeBasis],
+    nodes: Sequence[int],
+) -> dict[int, Dense]:
+    """The same from moments that put features in the bases before they multiply them."""
+    requests: list[list[Mode]] = []
+    for node in nodes:
+        below = [
+            Mode(bases[child].below, bases[child].left) if child in bases else Mode((child,))
+            for child in tree.children[node]
+        ]
+        if node in bases:
+            views = view_modes(bases[node].above, cards, bases[node].right)
+            requests.extend([*below, view] for view in views)
+        else:
+            requests.append(below)
+    tables = iter(moments.projected(requests))
+    found = {}
+    for node in nodes:
+        core = np.add.reduce(list(islice(tables, len(_above(bases, node)))))
+        found[node] = Dense(core if node in bases else core[..., None])
     return found
 
 
