@@ -192,7 +192,7 @@ class BinEncoder:
     def likelihoods(self, values: NDArray[Any]) -> Array:
         """(row, feature) the density of each bin's bump; ones where the value is missing."""
         values = np.asarray(values, dtype=np.float64)
-        if self.bandwidth == 0:
+        if self.bandwidth == 0:  # by the cuts themselves, so that features and evidence agree
             found = _one_hot(self.codes(values), self.size, 1.0) / np.diff(self.cuts)
         else:
             found = blurred(self.margin.cdf(values), self.cuts, self.bandwidth)
@@ -205,16 +205,18 @@ class BinEncoder:
         return blurred_below(self.margin.cdf(np.asarray(values)), self.cuts, self.bandwidth)
 
     def functional(self, function: Callable[[Array], Array]) -> Array:
-        """(feature,) the mean of the function under each bump."""
-        shares = np.linspace(0, 1, 2049)
-        mass = np.diff(blurred_below(shares, self.cuts, self.bandwidth), axis=0)
-        places = self.margin.inverse(0.5 * (shares[1:] + shares[:-1]))
-        return np.asarray(function(places) @ mass, dtype=np.float64)
+        """(feature,) the mean of the function under each bump; far outside the data nothing is counted."""
+        places = self.margin.places
+        mass = np.diff(self.cumulative(places), axis=0)
+        middles = 0.5 * (places[1:] + places[:-1])
+        return np.asarray(function(middles) @ mass / mass.sum(axis=0), dtype=np.float64)
 
     def grid(self, n: int = 200) -> Array:
-        """Numbers over what the column holds."""
+        """Numbers over what the column holds: half of them even, half where the mass is."""
         low, high = self.margin.inverse(np.array([1e-3, 1 - 1e-3]))
-        return np.linspace(low, high, n)
+        even = np.linspace(low, high, n - n // 2)
+        shares = np.linspace(1e-3, 1 - 1e-3, n // 2 + 2)[1:-1]
+        return np.sort(np.concatenate([even, self.margin.inverse(shares)]))
 
     def to_arrays(self) -> Plain:
         """Arrays and numbers for a file."""

@@ -124,6 +124,15 @@ class Margin:
         return np.concatenate([[0.0], np.cumsum(pieces)])
 
     @cached_property
+    def places(self) -> Array:
+        """Numbers that are dense where the mass is, ascending, to half the training range outside of it."""
+        places, _ = self._table
+        reach = 3 * self.spread
+        held = np.concatenate([self.nodes[[0, -1]] if self._body > 0 else [], self.atoms])
+        inside = (places >= held.min() - reach) & (places <= held.max() + reach)
+        return np.asarray(places[inside])
+
+    @cached_property
     def _table(self) -> tuple[Array, Array]:
         """Numbers that span all but the farthest tails, ascending, and the mass below them."""
         reach = self.spread * np.logspace(0, 6, 61)
