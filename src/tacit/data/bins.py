@@ -12,6 +12,9 @@ from tacit.data.table import Column
 # A column of floats with more distinct values than this is cut; with fewer, each value is a category.
 MOST_DISTINCT_FLOATS = 20
 
+# Of more rows than this a sample tells what a column looks like, to a few tenths of a percent of the rows.
+_MOST_ROWS = 2**17
+
 Floats = NDArray[np.float64]
 
 
@@ -60,22 +63,19 @@ def even_cuts(values: Floats, n_bins: int, weights: Floats | None = None) -> Flo
     weights : (row,) float64, optional
         How much each row counts.
     """
-    there = ~np.isnan(values)
-    if weights is not None:
-        there &= weights > 0
-    order = np.argsort(values[there], kind="stable") if weights is not None else None
-    ordered = np.sort(values[there]) if order is None else values[there][order]
+    values, weights = some_rows(values, weights)
+    if weights is None:
+        ordered = np.sort(values)
+        sums = np.arange(1.0, len(ordered) + 1)
+    else:
+        order = np.argsort(values, kind="stable")
+        ordered, sums = values[order], np.cumsum(weights[order])
     gaps = np.flatnonzero(ordered[1:] > ordered[:-1])  # the value before each gap
     if len(gaps) == 0:
         return np.empty(0)
-    if weights is None or order is None:
-        reached, total = (gaps + 1).astype(np.float64), float(len(ordered))
-    else:
-        sums = np.cumsum(weights[there][order])
-        reached, total = sums[gaps], float(sums[-1])
+    reached, total = sums[gaps], float(sums[-1])
     wanted = np.arange(1, n_bins) / n_bins * total
-    right = np.clip(np.searchsorted(reached, wanted), 1, max(len(reached) - 1, 1))
-    right = np.minimum(right, len(reached) - 1)
+    right = np.minimum(np.searchsorted(reached, wanted), len(reached) - 1)
     left = np.maximum(right - 1, 0)
     nearer = wanted - reached[left] <= reached[right] - wanted
     chosen = np.unique(np.where(nearer, left, right))
@@ -89,6 +89,20 @@ def even_cuts(values: Floats, n_bins: int, weights: Floats | None = None) -> Flo
             before = float(reached[each])
     cuts = gaps[kept]
     return np.asarray(0.5 * ordered[cuts] + 0.5 * ordered[cuts + 1])
+
+
+def some_rows(values: Floats, weights: Floats | None = None) -> tuple[Floats, Floats | None]:
+    """The rows that have a value and count, or of very many a sample; always the same, with both ends."""
+    there = ~np.isnan(values)
+    if weights is not None:
+        there &= weights > 0
+        weights = weights[there]
+    values = values[there]
+    if len(values) <= _MOST_ROWS:
+        return values, weights
+    rows = np.random.default_rng(0).integers(0, len(values), _MOST_ROWS)
+    rows[:2] = values.argmin(), values.argmax()
+    return values[rows], None if weights is None else weights[rows]
 
 
 def codes_of_numbers(values: Floats, edges: tuple[float, ...]) -> NDArray[np.int16]:

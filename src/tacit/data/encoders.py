@@ -241,7 +241,8 @@ def encoder_from_arrays(arrays: Mapping[str, Array], numbers: Mapping[str, Any])
             return IndicatorEncoder(int(numbers["size"]))
         bandwidth = float(numbers["bandwidth"])
         if kind == "kernel":
-            return KernelEncoder(arrays["pivots"], arrays["inverse"], bandwidth)
+            warp = Margin.from_arrays(arrays, numbers) if "heights" in arrays else None
+            return KernelEncoder(arrays["pivots"], arrays["inverse"], bandwidth, warp)
         if kind == "bumps":
             margin = Margin.from_arrays(arrays, numbers)
             return BinEncoder(arrays["edges"], margin, bandwidth)

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.data.bins import some_rows
+from tacit.data.margins import Margin
 from tacit.errors import ArgumentError
 
 Array = NDArray[np.float64]
@@ -33,11 +35,22 @@ class KernelEncoder:
         Makes the kernels at the pivots orthonormal.
     bandwidth : float
         The kernel is ``exp(-(x - y)^2 / (2 bandwidth^2))``.
+    margin : Margin, optional
+        Where given, pivots and bandwidth are those of the column's normal scores, which have no far
+        outliers; densities and functions are still those of the numbers themselves.
+
+    Examples
+    --------
+    >>> encoder = kernel_encoder(np.linspace(0, 1, 50), bandwidth=0.5)
+    >>> features = encoder.features(np.array([0.2, 0.7]))
+    >>> bool(abs(features[0] @ features[1] - np.exp(-0.5)) < 1e-3)
+    True
     """
 
     pivots: Array
     inverse: Array
     bandwidth: float
+    margin: Margin | None = None
 
     @property
     def kind(self) -> str:
@@ -56,7 +69,7 @@ class KernelEncoder:
 
     def features(self, values: NDArray[Any]) -> Array:
         """(row, feature) what learning averages; a row of NaN where the value is missing."""
-        values = np.asarray(values, dtype=np.float64)
+        values = self._placed(values)
         found = np.empty((len(values), self.size))
         back = np.ascontiguousarray(self.inverse.T)
         for start in range(0, len(values), _BLOCK):
@@ -67,15 +80,30 @@ class KernelEncoder:
             np.matmul(block, back, out=found[start : start + _BLOCK])
         return found
 
+    def _placed(self, values: NDArray[Any]) -> Array:
+        """The numbers on the scale of the pivots."""
+        values = np.asarray(values, dtype=np.float64)
+        return values if self.margin is None else self.margin.scores(values)
+
     @cached_property
     def _scaled(self) -> Array:
         return self.pivots / self.bandwidth
 
+    @cached_property
+    def _numbers(self) -> Array:
+        """The pivots as numbers."""
+        return self.pivots if self.margin is None else self.margin.from_scores(self.pivots)
+
     def likelihoods(self, values: NDArray[Any]) -> Array:
         """(row, feature) features as densities; `total` where the value is missing."""
+        values = np.asarray(values, dtype=np.float64)
         found = self.features(values)
         found /= _SQRT_2_PI * self.bandwidth
-        found[np.isnan(np.asarray(values, dtype=np.float64))] = self.total
+        if self.margin is not None:
+            scores = self.margin.scores(values)
+            slope = self.margin.density(values) * _SQRT_2_PI * np.exp(0.5 * scores * scores)
+            found *= slope[:, None]
+        found[np.isnan(values)] = self.total
         return found
 
     def functional(self, function: Callable[[Array], Array]) -> Array:
@@ -85,28 +113,35 @@ class KernelEncoder:
         be that of the function blurred by the bandwidth; this is the function itself. Least squares over
         the data instead is no closer, and wild between the data where the bandwidth is small.
         """
-        return np.asarray(self.inverse @ np.asarray(function(self.pivots), dtype=np.float64))
+        return np.asarray(self.inverse @ np.asarray(function(self._numbers), dtype=np.float64))
 
     def cumulative(self, values: Array) -> Array:
         """(row, feature) the integral of each feature's density up to each value."""
         from scipy.special import ndtr
 
-        below = ndtr(np.subtract.outer(np.asarray(values) / self.bandwidth, self._scaled))
+        below = ndtr(np.subtract.outer(self._placed(values) / self.bandwidth, self._scaled))
         return np.asarray(below @ self.inverse.T)
 
     def grid(self, n: int = 200) -> Array:
-        """Even numbers over the training range and three bandwidths on either side."""
+        """Numbers over the training range and three bandwidths on either side, even on the pivots' scale."""
         reach = 3 * self.bandwidth
-        return np.linspace(self.pivots.min() - reach, self.pivots.max() + reach, n)
+        found = np.linspace(self.pivots.min() - reach, self.pivots.max() + reach, n)
+        return found if self.margin is None else self.margin.from_scores(found)
 
     def to_arrays(self) -> Plain:
         """Arrays and numbers for a file."""
-        arrays = {"pivots": self.pivots, "inverse": self.inverse}
-        return arrays, {"kind": self.kind, "bandwidth": self.bandwidth}
+        arrays, numbers = ({}, {}) if self.margin is None else self.margin.to_arrays()
+        arrays.update(pivots=self.pivots, inverse=self.inverse)
+        return arrays, {"kind": self.kind, "bandwidth": self.bandwidth, **numbers}
 
 
 def kernel_encoder(
-    values: Array, bandwidth: float, tolerance: float = 1e-4, *, n_features: int | None = None
+    values: Array,
+    bandwidth: float,
+    tolerance: float = 1e-4,
+    *,
+    n_features: int | None = None,
+    margin: Margin | None = None,
 ) -> KernelEncoder:
     """Kernel features by pivoted incomplete Cholesky.
 
@@ -120,24 +155,29 @@ def kernel_encoder(
         How much of the kernel's trace may be left over, in shares.
     n_features : int, optional
         The largest number of features.
+    margin : Margin, optional
+        Work with the column's normal scores; the bandwidth is then theirs.
     """
     from tacit.loops.cholesky import choose_pivots
 
     _check_bandwidth(bandwidth)
-    some = even_quantiles(values, _MOST_CANDIDATES)
+    some = even_quantiles(np.asarray(values, dtype=np.float64), _MOST_CANDIDATES)
+    if margin is not None:
+        some = margin.scores(some)
     most = len(some) if n_features is None else n_features
     places, factor = choose_pivots(some, float(bandwidth), float(tolerance), most)
     square = factor[:, places].T  # (pivot, pivot) lower triangular
     from scipy.linalg import solve_triangular
 
     inverse = solve_triangular(square, np.eye(len(places)), lower=True)
-    return KernelEncoder(some[places], inverse, float(bandwidth))
+    return KernelEncoder(some[places], inverse, float(bandwidth), margin)
 
 
 def grid_encoder(low: float, high: float, n: int, bandwidth: float) -> KernelEncoder:
     """Kernel features from n even landmarks between two numbers; no data are looked at.
 
-    Directions that the landmarks hardly span are left out, so there may be fewer than n features.
+    Directions that the landmarks hardly span are left out, so there may be fewer than n features. Landmarks
+    farther apart than the bandwidth leave gaps: n should be at least ``(high - low) / bandwidth``.
     """
     _check_bandwidth(bandwidth)
     if not high >= low:
@@ -157,7 +197,7 @@ def _check_bandwidth(bandwidth: float) -> None:
 
 def even_quantiles(values: Array, most: int) -> Array:
     """At most so many of the numbers, ascending, even in rank and with both ends; NaN is left out."""
-    there = np.sort(values[~np.isnan(values)])
+    there = np.sort(some_rows(values)[0])
     if len(there) == 0:
         raise ArgumentError("there is not a single number")
     if len(there) <= most:

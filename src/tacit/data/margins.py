@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.data.bins import some_rows
 from tacit.data.learning import _totals
 from tacit.data.smoothing import Estimate, Scale, quantile, smoothed
 from tacit.errors import DataError
@@ -24,6 +25,7 @@ from tacit.errors import DataError
 Array = NDArray[np.float64]
 
 _SQRT_3 = float(np.sqrt(3.0))
+_LEAST_MASS = 1e-15  # below the first score and above the last
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +108,18 @@ class Margin:
             inside = (step > low) & (step < high)
             found = np.where(excess == 0, found, np.where(inside, step, 0.5 * (low + high)))
         return found
+
+    def scores(self, values: Array) -> Array:
+        """The normal scores: the standard normal quantiles of the masses below each number."""
+        from scipy.special import ndtri
+
+        return np.asarray(ndtri(np.clip(self.cdf(values), _LEAST_MASS, 1 - _LEAST_MASS)))
+
+    def from_scores(self, scores: Array) -> Array:
+        """The numbers that have these normal scores."""
+        from scipy.special import ndtr
+
+        return self.inverse(np.clip(ndtr(scores), _LEAST_MASS, 1 - _LEAST_MASS))
 
     @property
     def _body(self) -> float:
@@ -213,13 +227,11 @@ def fit_margin(values: Array, weights: Array | None = None) -> Margin:
     DataError
         Where there is no number at all.
     """
-    there = ~np.isnan(values)
-    if weights is not None:
-        there &= weights > 0
-    distinct, counts = _totals(values[there], None if weights is None else weights[there])
-    if len(distinct) == 0:
+    values, weights = some_rows(values, weights)
+    n_rows = len(values)
+    if n_rows == 0:
         raise DataError("a column without a single number has no density; leave it out")
-    n_rows = int(there.sum())
+    distinct, counts = _totals(values, weights)
     counts *= n_rows / counts.sum()  # one for a row of the usual weight
     low, high = float(distinct[0]), float(distinct[-1])
     size = max(abs(low), abs(high)) or 1.0

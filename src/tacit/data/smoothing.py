@@ -20,6 +20,7 @@ _MOST_JUDGED = 4096
 _MOST_NODES = 4096
 _NODES_PER_BANDWIDTH = 4
 _REACH = 4  # bandwidths from a value to where its kernel ends
+_DOUBT = 1.0  # of log-likelihood, that must speak for a smaller bandwidth or a bent scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def smoothed(x: Array, counts: Array, rest: Callable[[Array], Array], mass: floa
         some, weights = x[chosen], counts[chosen]
     base = mass * rest(some)
     judged = [(*_judged(some, weights, scale, base), scale) for scale in _scales(some, weights)]
-    _, bandwidth, scale = max(judged, key=lambda each: each[0])
+    _, bandwidth, scale = max(judged, key=lambda each: each[0] - _DOUBT * each[2].bent)
     y = scale.of(x)
     shrunk = bandwidth * (float(weights.sum()) / float(counts.sum())) ** 0.2
     bandwidth = max(shrunk, _least_bandwidth(y, counts))
@@ -101,7 +102,7 @@ def _scales(x: Array, counts: Array) -> list[Scale]:
     for end in (low, high):
         side = abs(middle - end)
         if side > 1e-9 * (high - low):
-            found += [Scale(end, side / 2, bent=True), Scale(end, side / 20, bent=True)]
+            found += [Scale(end, side / part, bent=True) for part in (2, 20, 200)]
     return found
 
 
@@ -121,8 +122,8 @@ def _judged(x: Array, counts: Array, scale: Scale, base: Array) -> tuple[float, 
     for factor in (2**-0.5, 2**0.5):
         bandwidth = max(best * factor, least)
         scores.setdefault(bandwidth, score(bandwidth))
-    best = max(scores, key=scores.__getitem__)
-    return scores[best], best
+    best = max(scores.values())
+    return best, max(each for each, score_ in scores.items() if score_ >= best - _DOUBT)
 
 
 def _least_bandwidth(y: Array, counts: Array) -> float:
