@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
@@ -32,7 +33,7 @@ from tacit.estimators.states import (
     chosen_states,
     held_out_rows,
     known_states,
-    set_aside,
+    rows_aside,
     state_counts,
 )
 from tacit.estimators.structures import topology_for
@@ -44,6 +45,7 @@ from tacit.params.tree import layout
 if TYPE_CHECKING:
     from tacit.data.table import Table
     from tacit.estimators.progress import Report
+    from tacit.params.tree import Network, Tables
     from tacit.structure.rooted import RootedTree
     from tacit.structure.topology import Topology
 
@@ -117,6 +119,10 @@ class Chosen:
     learnt: Learnt
     topology: Topology
     tree: RootedTree
+    # The same kind of model without the rows that it was judged by, learnt when it is asked for, and the
+    # numbers of these rows: of the table's, or None where they are the user's or there are none.
+    tried: Callable[[], Network | Tables | Mixture]
+    held_out: NDArray[np.int64] | None
 
 
 @one_blas_thread()  # for all of it: changing the number of threads back and forth costs more than the work
@@ -126,7 +132,7 @@ def learn_open(asked: Open) -> Chosen:
     Choices are made with part of the rows and judged by others; then everything is learnt again from all
     rows, unless all but the user's validation rows were used already.
     """
-    ground = _ground(asked)
+    ground, held_out = _ground(asked)
     record: dict[str, Any] = {"n_rows_tried_with": ground.table.n_rows}
     topology, methods = asked.topology, list(SEVERAL)
     if topology is None and ground.table.n_rows < ROWS_FOR_TRIALS:
@@ -149,22 +155,38 @@ def learn_open(asked: Open) -> Chosen:
         job = Job(asked.table, tree, chosen, asked.moments, asked.settings, asked.report)
         learnt = learn_auto(job)
         learnt.diagnostics.update(record)
-        return Chosen(learnt, topology, tree)
+        tried = partial(_few_without, asked, ground, tree, chosen, learnt)
+        return Chosen(learnt, topology, tree, tried, held_out)
     forest = _forest(asked, ground, first, methods)
-    return _kept(asked, ground, forest, topology, record)
+    return _kept(asked, ground, forest, topology, record, held_out)
 
 
-def _ground(asked: Open) -> Ground:
-    """The rows to choose with, and those to judge by."""
+def _few_without(
+    asked: Open, ground: Ground, tree: RootedTree, states: tuple[int, ...], learnt: Learnt
+) -> Network | Tables | Mixture:
+    """A tree with few states, learnt without the rows that judge."""
+    if ground.table.n_rows < asked.table.n_rows:
+        job = Job(ground.table, tree, states, ground.moments, asked.settings, silent)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # all of it was said of the tree that is kept
+            learnt = learn_auto(job)
+    return learnt.parameters
+
+
+def _ground(asked: Open) -> tuple[Ground, NDArray[np.int64] | None]:
+    """The rows to choose with, and those to judge by; the numbers of these, if they are the table's."""
     most = max(MOST_CELLS // max(len(asked.table.schema), 1), FEWEST_ROWS)
-    learning, judging = set_aside(
+    rows, held_out = rows_aside(
         asked.table, asked.settings.seed, everything=asked.validation is not None, most=most
     )
-    judging = asked.validation if asked.validation is not None else judging
+    learning = asked.table if rows is None else asked.table.take(rows)
+    judging = asked.validation
+    if held_out is not None:
+        judging = asked.table.take(held_out)
     pseudo = asked.settings.pseudo_counts
     pseudo_counts = PSEUDO_COUNTS if isinstance(pseudo, str) else (float(pseudo),)
     n_jobs = n_threads(-1 if asked.n_jobs is None else asked.n_jobs) or 1
-    return Ground(learning, judging, asked.settings.seed, n_jobs, pseudo_counts)
+    return Ground(learning, judging, asked.settings.seed, n_jobs, pseudo_counts), held_out
 
 
 def _ranked_structures(asked: Open, ground: Ground) -> list[tuple[str, float]]:
@@ -269,9 +291,15 @@ def _forest(asked: Open, ground: Ground, first: Trained, methods: Sequence[str])
 
 
 def _kept(
-    asked: Open, ground: Ground, forest: Forest, topology: Topology, record: dict[str, Any]
+    asked: Open,
+    ground: Ground,
+    forest: Forest,
+    topology: Topology,
+    record: dict[str, Any],
+    held_out: NDArray[np.int64] | None,
 ) -> Chosen:
     """The forest, learnt again from all rows where there are more, as one tree or a mixture."""
+    tried = partial(_together, forest)
     if ground.table.n_rows < asked.table.n_rows:
         every = replace(ground, table=asked.table, held_out=asked.validation)
         forest = retrained(every, forest, _part(asked.report, 0.9, 1.0))
@@ -288,10 +316,16 @@ def _kept(
         ],
         **record,
     }
-    parameters = tables[0] if len(tables) == 1 else Mixture.of(forest.weights, tables)
+    parameters = _together(forest)
     if tree is not topology.rooted(asked.table.schema.names):
         topology = topology_of(tree)
-    return Chosen(Learnt(parameters, diagnostics), topology, tree)
+    return Chosen(Learnt(parameters, diagnostics), topology, tree, tried, held_out)
+
+
+def _together(forest: Forest) -> Tables | Mixture:
+    """One tree, or a mixture of several."""
+    tables = [each.tables for each in forest.trees]
+    return tables[0] if len(tables) == 1 else Mixture.of(forest.weights, tables)
 
 
 def _part(report: Report, start: float, stop: float) -> Report:

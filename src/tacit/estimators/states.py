@@ -221,16 +221,24 @@ def set_aside(
 
     None of these where there are too few rows; at most so many rows in all.
     """
+    learning, judging = rows_aside(table, seed, everything=everything, most=most)
+    held_out = None if judging is None else table.take(judging)
+    return table if learning is None else table.take(learning), held_out
+
+
+def rows_aside(
+    table: Table, seed: int, *, everything: bool, most: int | None = None
+) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]:
+    """The numbers of these rows; None instead of all, or instead of none."""
     most = MOST_ROWS if most is None else most
     if everything and table.n_rows <= most and table.weights is None:
-        return table, None
+        return None, None
     rows = np.arange(table.n_rows) if table.weights is None else np.flatnonzero(table.weights)
     order = np.random.default_rng(seed).permutation(rows)[:most]
     cut = 0 if everything else max(1, round(SET_ASIDE * len(order)))
     if cut == len(order):
-        return table, None
-    held_out = None if everything else table.take(np.sort(order[:cut]))
-    return table.take(np.sort(order[cut:])), held_out
+        return None, None
+    return np.sort(order[cut:]), None if everything else np.sort(order[:cut])
 
 
 def held_out_rows(job: Job, held_out: Table, learn: str) -> Array:
