@@ -1,11 +1,20 @@
 """Known truths: random models and their exact tables."""
 
 from tacit.toy.exact import ExactMoments, exact_marginal, joint_table
+from tacit.toy.graphs import ExactGraphMoments, GraphModel
+from tacit.toy.junctions import (
+    random_factorial_model,
+    random_graph_model,
+    random_hmm_model,
+    random_lattice_model,
+)
 from tacit.toy.models import TreeModel, random_tables, random_tree_model, sample_codes
 from tacit.toy.trees import balanced, broad, caterpillar, deep, named_topology, random_topology
 
 __all__ = [
+    "ExactGraphMoments",
     "ExactMoments",
+    "GraphModel",
     "TreeModel",
     "balanced",
     "broad",
@@ -14,6 +23,10 @@ __all__ = [
     "exact_marginal",
     "joint_table",
     "named_topology",
+    "random_factorial_model",
+    "random_graph_model",
+    "random_hmm_model",
+    "random_lattice_model",
     "random_tables",
     "random_topology",
     "random_tree_model",

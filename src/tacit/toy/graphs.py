@@ -1,0 +1,282 @@
+"""Latent graphs with known tables, and what they say exactly.
+
+Everything here is summed out variable by variable over the tables of the graph, with nothing of what learning
+and queries use, so that their answers can be compared with it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from string import ascii_letters
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError, TooExpensiveError
+from tacit.moments.source import PairTables
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Array = NDArray[np.float64]
+
+_MOST_CELLS = 10**7
+_CELLS_AT_ONCE = 1 << 22
+_ROW = ""  # the name of the axis of rows; no variable has it
+
+
+@dataclass(frozen=True, eq=False)
+class GraphModel:
+    """A directed graph of observed and hidden variables, with a known table for each.
+
+    Examples
+    --------
+    >>> tables = {"h": np.array([0.5, 0.5]), "x": np.array([[1.0, 0.0], [0.5, 0.5]])}
+    >>> model = GraphModel(("x",), {"h": (), "x": ("h",)}, tables)
+    >>> model.marginal(["x"])
+    array([0.75, 0.25])
+    """
+
+    names: tuple[str, ...]  # observed variables, in the order of the columns
+    parents: Mapping[str, tuple[str, ...]]  # of every variable
+    tables: Mapping[str, Array]  # (parents..., own)  P(own | parents)
+
+    @property
+    def cards(self) -> tuple[int, ...]:
+        """Number of categories of each observed variable."""
+        return tuple(self.tables[name].shape[-1] for name in self.names)
+
+    @property
+    def n_states(self) -> dict[str, int]:
+        """Number of states of each hidden variable."""
+        seen = set(self.names)
+        return {name: t.shape[-1] for name, t in self.tables.items() if name not in seen}
+
+    @property
+    def edges(self) -> list[tuple[str, str]]:
+        """(parent, child) of every arrow."""
+        return [(above, name) for name, parents in self.parents.items() for above in parents]
+
+    @property
+    def graph(self) -> nx.DiGraph[str]:
+        """The graph for networkx."""
+        import networkx as nx
+
+        found: nx.DiGraph[str] = nx.DiGraph()
+        found.add_nodes_from(self.parents)
+        found.add_edges_from(self.edges)
+        return found
+
+    @property
+    def moments(self) -> ExactGraphMoments:
+        """The exact tables of any observed variables, for learning without noise."""
+        return ExactGraphMoments(self)
+
+    def marginal(self, names: Sequence[str]) -> Array:
+        """The joint probabilities of some variables, observed or hidden, all others summed out.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Different variables, in the order that the axes shall have.
+
+        Raises
+        ------
+        TooExpensiveError
+            A table on the way would have more than ten million cells.
+        """
+        unknown = [name for name in names if name not in self.tables]
+        if unknown or len(set(names)) != len(names):
+            raise ArgumentError(
+                f"different variables out of {list(self.tables)} are needed, not {list(names)}"
+            )
+        needed = _ancestors(self.parents, names)  # what comes after all of them sums to one
+        factors = [Factor(self._axes(n), table) for n, table in self.tables.items() if n in needed]
+        left, _ = _summed(factors, needed - set(names))
+        return _product(left, list(names))
+
+    def joint_table(self) -> Array:
+        """The joint probabilities of all observed variables, one axis each; for small models."""
+        return self.marginal(self.names)
+
+    def log_prob(self, codes: NDArray[Any]) -> Array:
+        """The true natural-log probability of each row; -1 is missing and summed out.
+
+        Parameters
+        ----------
+        codes : (row, variable) integers
+        """
+        codes = np.asarray(codes)
+        most = max(map(len, self.parents.values())) + 3
+        step = max(1, _CELLS_AT_ONCE // max(max(self.n_states.values(), default=1) ** most, 64))
+        parts = [self._log_prob(codes[at : at + step]) for at in range(0, len(codes), step)]
+        return np.concatenate([np.empty(0), *parts])
+
+    def _log_prob(self, codes: NDArray[Any]) -> Array:
+        factors = [Factor(self._axes(name), table) for name, table in self.tables.items()]
+        for name, card, column in zip(self.names, self.cards, codes.T, strict=True):
+            seen = (column[:, None] == np.arange(card)) | (column[:, None] < 0)
+            factors.append(Factor((_ROW, name), seen.astype(np.float64)))
+        left, logs = _summed(factors, set(self.tables), n_rows=len(codes))
+        with np.errstate(divide="ignore"):
+            found: Array = logs + np.log(_product(left, [_ROW]))
+        return found
+
+    def sample(self, n_rows: int, random_state: Any = None) -> NDArray[np.int16]:
+        """Rows of category codes, (row, variable) in Fortran order, drawn parents before children."""
+        rng = np.random.default_rng(random_state)
+        drawn: dict[str, NDArray[np.int64]] = {}
+        for name in ordered(self.parents):
+            table = self.tables[name]
+            index = np.zeros(n_rows, dtype=np.int64)
+            for above, size in zip(self.parents[name], table.shape[:-1], strict=True):
+                index = index * size + drawn[above]
+            reached = np.cumsum(table.reshape(-1, table.shape[-1]), axis=1)
+            reached /= reached[:, -1:]  # ends at one exactly, which no draw reaches
+            draw = rng.random(n_rows)
+            drawn[name] = np.zeros(n_rows, dtype=np.int64)
+            for column in reached.T[:-1]:
+                drawn[name] += draw >= column[index]
+        columns = [drawn[name].astype(np.int16) for name in self.names]
+        return np.asfortranarray(np.stack(columns, axis=1))
+
+    def _axes(self, name: str) -> tuple[str, ...]:
+        return (*self.parents[name], name)
+
+
+@dataclass(frozen=True, eq=False)
+class ExactGraphMoments:
+    """The moments that infinitely many rows of a known graph would give."""
+
+    model: GraphModel
+
+    @property
+    def cards(self) -> tuple[int, ...]:
+        """Number of categories of each column."""
+        return self.model.cards
+
+    @property
+    def n_rows(self) -> float:
+        """Infinitely many, so that nothing is cut for being noise."""
+        return math.inf
+
+    def pairs(self) -> PairTables:
+        """The joint tables of all pairs of columns; probabilities stand where counts would."""
+        return self._pairs
+
+    def tables(self, subsets: Sequence[tuple[int, ...]]) -> list[Array]:
+        """The joint probabilities of each set of columns, axes in the order asked."""
+        return [self.model.marginal([self.model.names[at] for at in own]) for own in subsets]
+
+    @cached_property
+    def _pairs(self) -> PairTables:
+        starts = np.concatenate([[0], np.cumsum(self.cards)])
+        spans = [slice(*span) for span in pairwise(starts)]
+        joint = np.zeros((starts[-1], starts[-1]))
+        for i, own in enumerate(spans):
+            joint[own, own] = np.diag(self.tables([(i,)])[0])
+            for j in range(i):
+                (table,) = self.tables([(i, j)])
+                joint[own, spans[j]], joint[spans[j], own] = table, table.T
+        return PairTables(self.cards, joint)
+
+
+# -- summing out ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """An array with a name for each axis."""
+
+    axes: tuple[str, ...]
+    cells: Array
+
+
+def _summed(
+    factors: list[Factor], gone: Iterable[str], n_rows: int = 1
+) -> tuple[list[Factor], Array]:
+    """Factors without some variables, and (row,) the logarithm of what was divided out of their product."""
+    holders: dict[str, list[Factor]] = {}
+    for factor in factors:
+        for axis in factor.axes:
+            holders.setdefault(axis, []).append(factor)
+    left, logs = dict.fromkeys(factors), np.zeros(n_rows)
+    sizes = {name: _size(_axes_of(holders[name])) for name in sorted(gone)}
+    while sizes:
+        name = min(sizes, key=sizes.__getitem__)
+        del sizes[name]
+        touched = holders.pop(name)
+        kept = [axis for axis in _axes_of(touched) if axis != name]
+        message = _product(touched, kept)
+        if _ROW in kept:  # long rows have probabilities below all numbers
+            top = message.reshape(n_rows, -1).max(axis=1)
+            top = np.where(top > 0, top, 1.0)
+            logs += np.log(top)
+            message = message / top.reshape(-1, *[1] * (message.ndim - 1))
+        new = Factor(tuple(kept), message)
+        left[new] = None
+        for factor in touched:
+            del left[factor]
+        for axis in {*kept} - {_ROW}:
+            holders[axis] = [*(f for f in holders[axis] if f in left), new]
+            if axis in sizes:
+                sizes[axis] = _size(_axes_of(holders[axis]))
+    return list(left), logs
+
+
+def _axes_of(factors: Iterable[Factor]) -> dict[str, int]:
+    """The axes of a product and their lengths, that of rows first."""
+    found: dict[str, int] = {}
+    for factor in factors:
+        found.update(zip(factor.axes, factor.cells.shape, strict=True))
+    return dict(sorted(found.items(), key=lambda axis: axis[0] != _ROW))
+
+
+def _size(axes: Mapping[str, int]) -> int:
+    size = math.prod(length for name, length in axes.items() if name != _ROW)
+    if size > _MOST_CELLS:
+        raise TooExpensiveError(f"a table of {list(axes)} would have {size:.3g} cells")
+    return size
+
+
+def _product(factors: list[Factor], axes: list[str]) -> Array:
+    """The product of factors, summed over what is not asked for, one after the other."""
+    every = _axes_of(factors)
+    _size({name: length for name, length in every.items() if name in axes})
+    letter = dict(zip(every, ascii_letters, strict=False))
+    cells: Array = np.ones(())
+    own: list[str] = []
+    for place, factor in enumerate(factors):
+        later = {name for each in factors[place + 1 :] for name in each.axes}
+        kept = [name for name in every if name in {*own, *factor.axes} & {*later, *axes}]
+        terms = ["".join(letter[name] for name in each) for each in (own, factor.axes, kept)]
+        form = f"{terms[0]},{terms[1]}->{terms[2]}"
+        cells, own = np.einsum(form, cells, factor.cells), kept
+    return cells.transpose([own.index(name) for name in axes])
+
+
+def _ancestors(parents: Mapping[str, tuple[str, ...]], names: Iterable[str]) -> set[str]:
+    """Some variables and all that they depend on."""
+    found, waiting = set[str](), list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting.extend(parents[name])
+    return found
+
+
+def ordered(parents: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """All variables, parents before children."""
+    try:
+        return list(TopologicalSorter(parents).static_order())
+    except CycleError as error:
+        raise ArgumentError(
+            f"the arrows lead round in a circle: {' -> '.join(error.args[1])}"
+        ) from error

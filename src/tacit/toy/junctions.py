@@ -1,0 +1,215 @@
+"""Random latent graphs with loops: hidden Markov models of higher order, factorial ones, and a lattice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError
+from tacit.toy.graphs import GraphModel, ordered
+
+Array = NDArray[np.float64]
+
+
+def random_graph_model(
+    parents: Mapping[str, Sequence[str]],
+    observed: Sequence[str],
+    *,
+    n_states: int | Mapping[str, int] = 2,
+    n_categories: int | Sequence[int] = 4,
+    diagonal: float = 0.0,
+    shared: Mapping[str, str] | None = None,
+    random_state: Any = None,
+) -> GraphModel:
+    """A graph with random tables: entries uniform on (0, 1) before each row is made to sum to one.
+
+    Parameters
+    ----------
+    parents : mapping of str to sequence of str
+        What each variable depends on.
+    observed : sequence of str
+        In the order of the columns; the others are hidden.
+    n_states : int or mapping of str to int
+        States of every hidden variable or of each.
+    n_categories : int or sequence of int
+        Categories of every observed variable or of each.
+    diagonal : float
+        Added, before rows are brought to sum one, to one entry of each row, another for every state of the
+        last parent (of all parents together, where there are as many states): the more, the stronger are
+        dependences.
+    shared : mapping of str to str, optional
+        Variables with the same name here have the same table.
+    random_state : int or numpy.random.Generator, optional
+
+    Examples
+    --------
+    >>> parents = {"a": (), "b": ("a",), "x": ("a", "b"), "y": ("b",), "z": ("a",)}
+    >>> random_graph_model(parents, ["x", "y", "z"], random_state=0).tables["x"].shape
+    (2, 2, 4)
+    """
+    rng = np.random.default_rng(random_state)
+    own = {name: tuple(above) for name, above in parents.items()}
+    absent = {*observed, *(above for each in own.values() for above in each)} - set(own)
+    if absent:
+        raise ArgumentError(f"{min(absent)!r} has no parents given; give () where there are none")
+    order = ordered(own)
+    cards = [n_categories] * len(observed) if isinstance(n_categories, int) else list(n_categories)
+    sizes = dict(zip(observed, cards, strict=True))
+    for name in order:
+        if name not in sizes:
+            sizes[name] = n_states if isinstance(n_states, int) else n_states[name]
+    drawn: dict[str, Array] = {}
+    tables = {}
+    for name in order:
+        called = (shared or {}).get(name, name)
+        if called not in drawn:
+            shape = [sizes[each] for each in (*own[name], name)]
+            drawn[called] = _random_table(shape, diagonal, rng)
+        tables[name] = drawn[called]
+    return GraphModel(tuple(observed), {name: own[name] for name in order}, tables)
+
+
+def _random_table(shape: list[int], diagonal: float, rng: np.random.Generator) -> Array:
+    table = rng.random((math.prod(shape[:-1]), shape[-1]))
+    if len(shape) > 1:
+        rows = np.arange(len(table))
+        table[rows, rows % shape[-1]] += diagonal
+    table /= table.sum(axis=1, keepdims=True)
+    return table.reshape(shape)
+
+
+def random_hmm_model(
+    length: int = 10,
+    *,
+    order: int = 2,
+    n_states: int = 2,
+    n_categories: int = 4,
+    homogeneous: bool = False,
+    diagonal: float = 0.0,
+    random_state: Any = None,
+) -> GraphModel:
+    """A hidden Markov model whose hidden state depends on so many states before it.
+
+    Parameters
+    ----------
+    length : int
+        Observed variables x0, x1, ...; one hidden variable behind each.
+    order : int
+        Hidden variables before it that one depends on.
+    homogeneous : bool
+        Whether tables are the same at every time, as far as there are as many parents.
+    n_states, n_categories, diagonal, random_state
+        See `random_graph_model`.
+    """
+    parents: dict[str, tuple[str, ...]] = {}
+    for time in range(length):
+        parents[f"h{time}"] = tuple(f"h{t}" for t in range(max(0, time - order), time))
+        parents[f"x{time}"] = (f"h{time}",)
+    shared = {f"x{time}": "x" for time in range(length)}
+    shared.update({f"h{time}": "h" for time in range(order, length)})
+    return random_graph_model(
+        parents,
+        [f"x{time}" for time in range(length)],
+        n_states=n_states,
+        n_categories=n_categories,
+        diagonal=diagonal,
+        shared=shared if homogeneous else None,
+        random_state=random_state,
+    )
+
+
+def random_factorial_model(
+    length: int = 8,
+    *,
+    n_chains: int = 2,
+    n_states: int = 2,
+    n_categories: int = 16,
+    homogeneous: bool = False,
+    diagonal: float = 0.0,
+    random_state: Any = None,
+) -> GraphModel:
+    """A factorial hidden Markov model: several hidden chains, and what is observed depends on all of them.
+
+    Parameters
+    ----------
+    length : int
+        Observed variables x0, x1, ...; hidden are a0, a1, ..., b0, b1, ... and so on.
+    n_chains : int
+    homogeneous : bool
+        Whether the tables of a chain, and those of what is observed, are the same at every time.
+    n_states, n_categories, diagonal, random_state
+        See `random_graph_model`.
+    """
+    chains = [chr(ord("a") + chain) for chain in range(n_chains)]
+    parents: dict[str, tuple[str, ...]] = {}
+    for time in range(length):
+        for chain in chains:
+            parents[f"{chain}{time}"] = (f"{chain}{time - 1}",) if time else ()
+        parents[f"x{time}"] = tuple(f"{chain}{time}" for chain in chains)
+    shared = {f"{chain}{time}": chain for chain in (*chains, "x") for time in range(1, length)}
+    shared["x0"] = "x"
+    return random_graph_model(
+        parents,
+        [f"x{time}" for time in range(length)],
+        n_states=n_states,
+        n_categories=n_categories,
+        diagonal=diagonal,
+        shared=shared if homogeneous else None,
+        random_state=random_state,
+    )
+
+
+# Nine hidden variables in a square, named by compass: the middle, four sides around it, four corners.
+LATTICE = {
+    "m": (),
+    "n": ("m",),
+    "w": ("m", "n"),
+    "s": ("m", "w"),
+    "e": ("m", "n", "s"),
+    "nw": ("n", "w"),
+    "ne": ("n", "e"),
+    "sw": ("s", "w"),
+    "se": ("s", "e"),
+    # Corners with both of their sides; the halves, west and east, of what is around the middle; the middle.
+    "x0": ("nw", "n", "w"),
+    "x1": ("ne", "n", "e"),
+    "x2": ("sw", "s", "w"),
+    "x3": ("se", "s", "e"),
+    "x4": ("n", "w", "s", "m"),
+    "x5": ("n", "e", "s", "m"),
+    "x6": ("w", "m"),
+    "x7": ("e", "m"),
+}
+
+
+def random_lattice_model(
+    *,
+    n_states: int = 2,
+    n_categories: int = 16,
+    diagonal: float = 0.0,
+    random_state: Any = None,
+) -> GraphModel:
+    """Nine hidden variables in a square with loops, and eight observed ones: a graph of treewidth three.
+
+    Around a variable in the middle are those of the four sides in a ring, and each corner depends on two
+    sides. The largest cliques have four hidden variables (the middle, north and south, and west or east);
+    what separates the two halves are three. Every separator shows in one variable of each of its halves, if
+    it has at least eight categories: the table of such a variable then has full rank for tables in general.
+
+    Parameters
+    ----------
+    n_states, n_categories, diagonal, random_state
+        See `random_graph_model`.
+    """
+    return random_graph_model(
+        LATTICE,
+        [f"x{number}" for number in range(8)],
+        n_states=n_states,
+        n_categories=n_categories,
+        diagonal=diagonal,
+        random_state=random_state,
+    )
