@@ -62,6 +62,7 @@ def log_prob(
     negative: Literal["floor", "nan", "raise"] = "floor",
     floor: float = FLOOR,
     base: Sequence[Array] | None = None,
+    independent: Array | None = None,
     block_rows: int | None = None,
 ) -> LogProb:
     """Natural log of the probability of what was observed of each row.
@@ -78,6 +79,8 @@ def log_prob(
     floor : float
     base : sequence of (category,) arrays, optional
         Distribution of each leaf in the independence model; by default that of the model.
+    independent : (row,) array, optional
+        Log-probability of each row in the independence model, where it does not follow from `base`.
     block_rows : int, optional
         See `row_blocks`.
 
@@ -117,10 +120,11 @@ def log_prob(
         )
     if negative == "nan":
         values[wrong] = np.nan
+    elif independent is not None:
+        values[wrong] = independent[wrong] + math.log(floor)
     else:
         marginal = leaf_marginals(learnt) if base is None else base
-        independent = _independent_log_prob(marginal, evidence.rows(wrong))
-        values[wrong] = independent + math.log(floor)
+        values[wrong] = _independent_log_prob(marginal, evidence.rows(wrong)) + math.log(floor)
     return LogProb(values, repairs)
 
 
@@ -220,7 +224,7 @@ def _beliefs(
     tables = {leaf: np.empty((evidence.n_rows, parts.cards[leaf])) for leaf in asked}
     repairs = Repairs()
     for part in parts.blocks(evidence.n_rows, block_rows):
-        for cells in _cells(parts, evidence.rows(part), asked, own_counts=own_counts):
+        for cells in cell_estimates(parts, evidence.rows(part), asked, own_counts=own_counts):
             table, made = cells.distributions(parts)
             tables[cells.leaf][part] = table.T[cells.rows]
             repairs += made
@@ -237,7 +241,7 @@ def check_leaves(parts: Parts, leaves: Sequence[int]) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Cells:
+class Cells:
     """What all else says of the cells of one leaf, in the distinct rows of a block.
 
     Where what is known of the cell itself counts, observed cells are left out (there is nothing to find),
@@ -253,7 +257,8 @@ class _Cells:
     estimates: Messages  # (category, distinct row asked for)
 
     @staticmethod
-    def of(inside: Inside, outside: Outside, weight: float, *, own_counts: bool) -> _Cells:
+    def of(inside: Inside, outside: Outside, weight: float, *, own_counts: bool) -> Cells:
+        """The cells of a leaf in one component of a mixture."""
         leaf, emit = outside.node, inside.network.emit[outside.node]
         counts, above, own = inside.patterns.weights, outside.messages, np.ones((1, 1))
         unsure = None
@@ -264,7 +269,7 @@ class _Cells:
                 own = inside.own_likelihoods(leaf, outside.patterns[unsure])
         values = emit @ above.values
         values *= own * weight
-        return _Cells(
+        return Cells(
             leaf=leaf,
             rows=inside.patterns.row_pattern,
             patterns=outside.patterns,
@@ -274,7 +279,7 @@ class _Cells:
             estimates=Messages(values, above.exponent),
         )
 
-    def plus(self, other: _Cells) -> _Cells:
+    def plus(self, other: Cells) -> Cells:
         """The same cells with the estimates of another component added."""
         # Every tree numbers the distinct rows in the order in which they appear.
         assert np.array_equal(self.rows, other.rows)
@@ -298,19 +303,19 @@ class _Cells:
         return table, repairs
 
 
-def _cells(
+def cell_estimates(
     parts: Parts, evidence: Evidence, leaves: Sequence[int], *, own_counts: bool
-) -> Iterator[_Cells]:
+) -> Iterator[Cells]:
     """What all else says of the cells of each leaf asked for, over the rows of one block.
 
     The values of the components carry their scales along, so that P(cell and others) can be added over
     them before it is brought to sum one.
     """
-    found: dict[int, _Cells] = {}
+    found: dict[int, Cells] = {}
     for number, (weight, network) in enumerate(zip(parts.weights, parts.networks, strict=True)):
         inside = upward(network, evidence)
         for outside in downward(inside, leaves):
-            cells = _Cells.of(inside, outside, weight, own_counts=own_counts)
+            cells = Cells.of(inside, outside, weight, own_counts=own_counts)
             if cells.leaf in found:
                 cells = found.pop(cells.leaf).plus(cells)
             if number == len(parts.networks) - 1:
@@ -321,7 +326,7 @@ def _cells(
 
 def _prior(parts: Parts, leaf: int) -> Array:
     """The distribution of a leaf when nothing was observed; uniform if that is undefined too."""
-    cells = next(_cells(parts, nothing(parts.n_leaves), [leaf], own_counts=False))
+    cells = next(cell_estimates(parts, nothing(parts.n_leaves), [leaf], own_counts=False))
     n_categories = parts.cards[leaf]
     estimates = cells.estimates.values[:, :1]
     return distributions(estimates, np.full(n_categories, 1 / n_categories))[0][:, 0]
@@ -354,7 +359,7 @@ def impute(learnt: Learnt, evidence: Evidence, *, block_rows: int | None = None)
     for part in parts.blocks(evidence.n_rows, block_rows):
         rows = evidence.rows(part)
         wanted = np.flatnonzero((rows.codes < 0).any(axis=0)).tolist()
-        for cells in _cells(parts, rows, wanted, own_counts=True) if wanted else ():
+        for cells in cell_estimates(parts, rows, wanted, own_counts=True) if wanted else ():
             table, made = cells.distributions(parts)
             codes[part, cells.leaf] = table.argmax(axis=0)[cells.rows]
             repairs += made

@@ -23,10 +23,14 @@ class Evidence:
     A cell with a code is observed. A cell without one (-1) is missing, unless its leaf stands in `soft`:
     then the row's likelihoods L say that the cell was seen through a noisy channel, and every query
     answers as if P(seen | category x) = L[x]. Their scale matters to `log_prob` only.
+
+    A leaf of features instead of categories (kernel features of a number) has its features in `soft` and is
+    listed in `signed`: they may be negative, or all zero.
     """
 
     codes: Codes  # (row, leaf)  -1 where nothing or only `soft` is known
     soft: Mapping[int, Array] = field(default_factory=dict)  # leaf -> (row, category)
+    signed: frozenset[int] = frozenset()  # leaves whose vectors in `soft` may have any sign
 
     @property
     def n_rows(self) -> int:
@@ -35,16 +39,16 @@ class Evidence:
 
     def rows(self, part: slice | NDArray[np.int64]) -> Evidence:
         """The evidence of some of the rows."""
-        return Evidence(self.codes[part], {leaf: each[part] for leaf, each in self.soft.items()})
+        soft = {leaf: each[part] for leaf, each in self.soft.items()}
+        return Evidence(self.codes[part], soft, self.signed)
 
     def without(self, leaves: Iterable[int]) -> Evidence:
         """The same evidence with all cells of some leaves missing."""
         dropped = set(leaves)
         codes = self.codes.copy(order="K")
         codes[:, sorted(dropped)] = -1
-        return Evidence(
-            codes, {leaf: each for leaf, each in self.soft.items() if leaf not in dropped}
-        )
+        soft = {leaf: each for leaf, each in self.soft.items() if leaf not in dropped}
+        return Evidence(codes, soft, self.signed - dropped)
 
 
 def nothing(n_leaves: int, n_rows: int = 1) -> Evidence:
@@ -127,22 +131,31 @@ def check_evidence(network: Network, evidence: Evidence) -> None:
                 f"code {code} at leaf {tree.names[leaf]!r}, which has {cards[leaf]} categories; "
                 f"codes run from 0 to {cards[leaf] - 1}, and -1 is missing"
             )
+    if strange := sorted(evidence.signed.difference(evidence.soft)):
+        raise DataError(f"leaf {strange[0]} is listed as signed, but has no vectors in soft")
     for leaf, likelihoods in evidence.soft.items():
-        _check_likelihoods(network, evidence.n_rows, leaf, likelihoods)
+        _check_likelihoods(network, evidence, leaf, likelihoods)
 
 
-def _check_likelihoods(network: Network, n_rows: int, leaf: int, likelihoods: Array) -> None:
+def _check_likelihoods(network: Network, evidence: Evidence, leaf: int, likelihoods: Array) -> None:
     if not 0 <= leaf < network.tree.n_leaves:
         raise DataError(
             f"soft evidence for leaf {leaf}; leaves are 0 to {network.tree.n_leaves - 1}"
         )
-    name, expected = network.tree.names[leaf], (n_rows, len(network.emit[leaf]))
+    name, expected = network.tree.names[leaf], (evidence.n_rows, len(network.emit[leaf]))
     if likelihoods.shape != expected:
         raise DataError(
             f"likelihoods of leaf {name!r} have shape {likelihoods.shape}; give {expected}: one per "
             f"row and category"
         )
-    proper = np.isfinite(likelihoods).all(axis=1) & (likelihoods >= 0).all(axis=1)
+    proper = np.isfinite(likelihoods).all(axis=1)
+    if leaf in evidence.signed:
+        if not proper.all():
+            raise DataError(
+                f"features of leaf {name!r} in row {int(np.argmin(proper))} are not all finite"
+            )
+        return
+    proper &= (likelihoods >= 0).all(axis=1)
     wrong = np.flatnonzero(~(proper & (likelihoods > 0).any(axis=1)))
     if len(wrong):
         raise DataError(
