@@ -6,7 +6,7 @@ from tacit.toy.junctions import (
     random_factorial_model,
     random_graph_model,
     random_hmm_model,
-    random_lattice_model,
+    random_loopy_model,
 )
 from tacit.toy.models import TreeModel, random_tables, random_tree_model, sample_codes
 from tacit.toy.trees import balanced, broad, caterpillar, deep, named_topology, random_topology
@@ -26,7 +26,7 @@ __all__ = [
     "random_factorial_model",
     "random_graph_model",
     "random_hmm_model",
-    "random_lattice_model",
+    "random_loopy_model",
     "random_tables",
     "random_topology",
     "random_tree_model",

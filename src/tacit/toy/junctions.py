@@ -1,4 +1,4 @@
-"""Random latent graphs with loops: hidden Markov models of higher order, factorial ones, and a lattice."""
+"""Random latent graphs with loops: hidden Markov models of higher order, factorial ones, and one more."""
 
 from __future__ import annotations
 
@@ -163,42 +163,41 @@ def random_factorial_model(
     )
 
 
-# Nine hidden variables in a square, named by compass: the middle, four sides around it, four corners.
-LATTICE = {
+# Nine hidden variables: the middle, north and south, and three to the west and to the east.
+LOOPS = {
     "m": (),
     "n": ("m",),
-    "w": ("m", "n"),
-    "s": ("m", "w"),
-    "e": ("m", "n", "s"),
-    "nw": ("n", "w"),
-    "ne": ("n", "e"),
-    "sw": ("s", "w"),
-    "se": ("s", "e"),
-    # Corners with both of their sides; the halves, west and east, of what is around the middle; the middle.
-    "x0": ("nw", "n", "w"),
-    "x1": ("ne", "n", "e"),
-    "x2": ("sw", "s", "w"),
-    "x3": ("se", "s", "e"),
-    "x4": ("n", "w", "s", "m"),
-    "x5": ("n", "e", "s", "m"),
-    "x6": ("w", "m"),
-    "x7": ("e", "m"),
+    "s": ("m",),
+    "w1": ("n", "s"),
+    "w2": ("s", "w1"),
+    "w3": ("w1", "w2"),
+    "e1": ("n", "s"),
+    "e2": ("n", "e1"),
+    "e3": ("e1", "e2"),
+    "x0": ("m", "n", "s", "w1"),
+    "x1": ("n", "s", "w1", "w2"),
+    "x2": ("w1", "w2", "w3"),
+    "x4": ("m", "n", "s", "e1"),
+    "x5": ("n", "s", "e1", "e2"),
+    "x6": ("e1", "e2", "e3"),
+    "x3": ("w2", "w3"),
+    "x7": ("e2", "e3"),
 }
 
 
-def random_lattice_model(
+def random_loopy_model(
     *,
     n_states: int = 2,
     n_categories: int = 16,
     diagonal: float = 0.0,
     random_state: Any = None,
 ) -> GraphModel:
-    """Nine hidden variables in a square with loops, and eight observed ones: a graph of treewidth three.
+    """Nine hidden variables with loops between them, and eight observed ones: a graph of treewidth three.
 
-    Around a variable in the middle are those of the four sides in a ring, and each corner depends on two
-    sides. The largest cliques have four hidden variables (the middle, north and south, and west or east);
-    what separates the two halves are three. Every separator shows in one variable of each of its halves, if
-    it has at least eight categories: the table of such a variable then has full rank for tables in general.
+    Two rings of hidden variables share three of their four members, and each has a tail. The largest cliques
+    are of four hidden variables, and between them are separators of three. Every separator has a variable on
+    either side that depends on all of its members, and whose table shows all their joint states if it has at
+    least eight categories; every clique has three neighbours, as the thesis assumes.
 
     Parameters
     ----------
@@ -206,7 +205,7 @@ def random_lattice_model(
         See `random_graph_model`.
     """
     return random_graph_model(
-        LATTICE,
+        LOOPS,
         [f"x{number}" for number in range(8)],
         n_states=n_states,
         n_categories=n_categories,
