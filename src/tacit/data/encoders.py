@@ -269,4 +269,13 @@ def bin_encoder(
     """
     margin = fit_margin(values, weights)
     edges = even_cuts(values, n_bins, weights)
+    kept: list[int] = []
+    below = 0.0
+    for place, share in enumerate(margin.cdf(edges).tolist()):
+        if (
+            min(share - below, 1 - share) >= 0.1 / n_bins
+        ):  # else the density holds next to nothing there
+            kept.append(place)
+            below = share
+    edges = edges[kept]
     return BinEncoder(edges, margin, 0.5 / (len(edges) + 1) if bandwidth is None else bandwidth)

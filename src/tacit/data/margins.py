@@ -25,6 +25,7 @@ from tacit.errors import DataError
 Array = NDArray[np.float64]
 
 _SQRT_3 = float(np.sqrt(3.0))
+_MOST_STEPS = 60  # from a first guess of a quantile to the quantile
 _LEAST_MASS = 1e-15  # below the first score and above the last
 
 
@@ -74,9 +75,11 @@ class Margin:
         heights = _interpolated(self.scale.of(values), self.start, self.step, self.heights)
         found = self._body * heights * self.scale.slope(values)
         for atom, share, width in zip(self.atoms, self.shares, self.widths, strict=True):
-            z = np.clip((values - atom) / width, -40.0, 40.0)
+            z = np.clip(_standard(values, atom, width), -40.0, 40.0)
             found += (1 - self.rest) * share * np.exp(-0.5 * z * z) / (np.sqrt(2 * np.pi) * width)
-        found += self.rest * _student_density((values - self.middle) / self.spread) / self.spread
+        found += (
+            self.rest * _student_density(_standard(values, self.middle, self.spread)) / self.spread
+        )
         return found
 
     def cdf(self, values: Array) -> Array:
@@ -86,27 +89,33 @@ class Margin:
         y = self.scale.of(values)
         found = self._body * _integrated(y, self.start, self.step, self.heights, self._below)
         for atom, share, width in zip(self.atoms, self.shares, self.widths, strict=True):
-            found += (1 - self.rest) * share * ndtr((values - atom) / width)
-        found += self.rest * _student_cdf((values - self.middle) / self.spread)
+            found += (1 - self.rest) * share * ndtr(_standard(values, atom, width))
+        found += self.rest * _student_cdf(_standard(values, self.middle, self.spread))
         return found
 
     def inverse(self, shares: Array) -> Array:
         """The number below which each share of the mass lies; shares are strictly between 0 and 1."""
+        shares = np.asarray(shares, dtype=np.float64)
         places, below = self._table
         right = np.clip(np.searchsorted(below, shares), 1, len(below) - 1)
         low, high = places[right - 1], places[right]
         part = (shares - below[right - 1]) / np.maximum(below[right] - below[right - 1], 1e-300)
         found = low + np.clip(part, 0.0, 1.0) * (high - low)
-        for _ in range(60):
-            excess = self.cdf(found) - shares
-            if np.all(np.abs(excess) < 1e-13):
-                break
-            low = np.where(excess < 0, found, low)
-            high = np.where(excess > 0, found, high)
+        open_ = np.flatnonzero(~np.isnan(shares))
+        for _ in range(_MOST_STEPS):
+            now = found[open_]
+            excess = self.cdf(now) - shares[open_]
+            low[open_] = np.where(excess < 0, now, low[open_])
+            high[open_] = np.where(excess > 0, now, high[open_])
             with np.errstate(all="ignore"):
-                step = found - excess / self.density(found)
-            inside = (step > low) & (step < high)
-            found = np.where(excess == 0, found, np.where(inside, step, 0.5 * (low + high)))
+                step = now - excess / self.density(now)  # Newton's, or half of what is left
+            inside = (step > low[open_]) & (step < high[open_])
+            step = np.where(inside, step, 0.5 * (low[open_] + high[open_]))
+            moving = (np.abs(excess) > 1e-14) & (step != now)
+            found[open_[moving]] = step[moving]
+            open_ = open_[moving]
+            if len(open_) == 0:
+                break
         return found
 
     def scores(self, values: Array) -> Array:
@@ -149,7 +158,7 @@ class Margin:
     @cached_property
     def _table(self) -> tuple[Array, Array]:
         """Numbers that span all but the farthest tails, ascending, and the mass below them."""
-        reach = self.spread * np.logspace(0, 6, 61)
+        reach = self.spread * np.concatenate([np.linspace(0, 1, 10)[:-1], np.logspace(0, 6, 61)])
         around = np.add.outer(np.linspace(-6, 6, 25), np.zeros(len(self.atoms)))
         peaks = (self.atoms + around * self.widths).ravel()
         tails = np.concatenate([self.middle - reach, self.middle + reach])
@@ -176,7 +185,7 @@ _NUMBERS = ("start", "step", "rest", "middle", "spread")
 
 
 def _interpolated(y: Array, start: float, step: float, heights: Array) -> Array:
-    place = (y - start) / step
+    place = np.clip((y - start) / step, -1, len(heights))
     left = np.clip(place, 0, len(heights) - 2)
     with np.errstate(invalid="ignore"):
         left = left.astype(np.int64)
@@ -196,6 +205,11 @@ def _integrated(y: Array, start: float, step: float, heights: Array, below: Arra
     return below[left] + step * part * (heights[left] + 0.5 * part * rise)
 
 
+def _standard(values: Array, location: float, scale: float) -> Array:
+    with np.errstate(over="ignore"):  # what is beyond all numbers is infinitely far
+        return np.asarray((values - location) / scale)
+
+
 def _student_density(z: Array) -> Array:
     z = np.clip(z, -1e70, 1e70)  # so that it stays above zero
     return 2 / (np.pi * _SQRT_3 * np.square(1 + z * z / 3))
@@ -208,6 +222,8 @@ def _student_cdf(z: Array) -> Array:
 
 
 _FEW = 20  # with so few distinct values each is an atom
+_SMALLEST = 1e-100  # numbers below are nothing
+_FINEST = 1e-12  # of the largest number: differences below are nothing
 _LEAST_SHARE = 0.005  # of the rows, for an atom
 _STANDS_OUT = 4.0  # times as many rows as its neighbours, for an atom
 
@@ -233,14 +249,17 @@ def fit_margin(values: Array, weights: Array | None = None) -> Margin:
         raise DataError("a column without a single number has no density; leave it out")
     distinct, counts = _totals(values, weights)
     counts *= n_rows / counts.sum()  # one for a row of the usual weight
-    low, high = float(distinct[0]), float(distinct[-1])
-    size = max(abs(low), abs(high)) or 1.0
-    middle, spread = float(quantile(distinct, counts, 0.5)), (high - low) / 6 or 1e-3 * size
+    middle = float(quantile(distinct, counts, 0.5))
+    size = float(np.abs(distinct[[0, -1]]).max())
+    size = size if size > _SMALLEST else 1.0
+    if distinct[-1] - distinct[0] <= _FINEST * size:  # nothing but rounding errors around one value
+        distinct, counts = np.array([middle]), np.array([float(n_rows)])
+    spread = float(distinct[-1] - distinct[0]) / 6 or 1e-3 * size
     rest = 1 / (n_rows + 1)
     peaks = _atom_mask(distinct, counts)
     near = np.diff(distinct, prepend=-np.inf, append=np.inf)
     gaps = np.minimum(near[:-1], near[1:])[peaks]
-    widths = np.where(np.isfinite(gaps), gaps / 6, 1e-3 * size)
+    widths = np.where(np.isfinite(gaps), np.maximum(gaps / 6, 1e-9 * spread), 1e-3 * size)
     shares = counts[peaks] / n_rows
     if peaks.all():
         body = Estimate(Scale(0.0, 1.0, bent=False), -1.0, 1.0, np.array([0.0, 1.0, 0.0]), 0.0)

@@ -20,6 +20,8 @@ _MOST_JUDGED = 4096
 _MOST_NODES = 4096
 _NODES_PER_BANDWIDTH = 4
 _REACH = 4  # bandwidths from a value to where its kernel ends
+_FINEST = 1e-9  # of the range: no scale is finer
+_FEWEST_BENT = 8  # distinct values that can tell of another scale
 _DOUBT = 1.0  # of log-likelihood, that must speak for a smaller bandwidth or a bent scale
 
 
@@ -33,15 +35,17 @@ class Scale:
 
     def of(self, x: Array) -> Array:
         """The numbers on this scale."""
-        z = (x - self.center) / self.scale
-        return np.arcsinh(z) if self.bent else z
+        with np.errstate(over="ignore"):
+            z = (x - self.center) / self.scale
+            return np.arcsinh(z) if self.bent else z
 
     def slope(self, x: Array) -> Array:
         """How fast the scale rises at each number."""
         if not self.bent:
             return np.full(np.shape(x), 1 / self.scale)
-        z = (x - self.center) / self.scale
-        return np.asarray(1 / (self.scale * np.hypot(1.0, z)))
+        with np.errstate(over="ignore"):
+            z = (x - self.center) / self.scale
+            return np.asarray(1 / (self.scale * np.hypot(1.0, z)))
 
     def back(self, y: Array) -> Array:
         """The numbers that stand at these places of the scale."""
@@ -97,13 +101,13 @@ def _scales(x: Array, counts: Array) -> list[Scale]:
     """The scales to be tried: as it is; logarithmic away from the median, the least, the largest value."""
     low, q1, middle, q3, high = quantile(x, counts, np.array([0.0, 0.25, 0.5, 0.75, 1.0])).tolist()
     width = (q3 - q1) / 1.35 or (high - low) / 4
-    found = [Scale(middle, width, bent) for bent in (False, True)]
-    found.append(Scale(middle, width / 8, bent=True))
-    for end in (low, high):
-        side = abs(middle - end)
-        if side > 1e-9 * (high - low):
-            found += [Scale(end, side / part, bent=True) for part in (2, 20, 200)]
-    return found
+    least = _FINEST * (high - low)
+    plain = Scale(middle, max(width, least), bent=False)
+    if len(x) < _FEWEST_BENT:
+        return [plain]
+    bent = [(middle, width), (middle, width / 8)]
+    bent += [(end, abs(middle - end) / part) for end in (low, high) for part in (2, 20, 200)]
+    return [plain, *(Scale(center, size, bent=True) for center, size in bent if size >= least)]
 
 
 def _judged(x: Array, counts: Array, scale: Scale, base: Array) -> tuple[float, float]:
@@ -127,7 +131,7 @@ def _judged(x: Array, counts: Array, scale: Scale, base: Array) -> tuple[float, 
 
 
 def _least_bandwidth(y: Array, counts: Array) -> float:
-    """Half the usual distance of rounded values; nearly nothing where values are not rounded."""
+    """Half of what rounded values usually keep between them; nearly nothing where they are not rounded."""
     spare = np.maximum(counts - 1, 0.0)
     nothing = float((y[-1] - y[0]) / _MOST_NODES)
     if spare.sum() < 0.2 * counts.sum():
@@ -135,7 +139,7 @@ def _least_bandwidth(y: Array, counts: Array) -> float:
     near = np.diff(y, prepend=-np.inf, append=np.inf)
     gaps = np.minimum(near[:-1], near[1:])
     order = np.argsort(gaps, kind="stable")
-    return max(0.5 * float(quantile(gaps[order], spare[order], 0.5)), nothing)
+    return max(0.5 * float(quantile(gaps[order], spare[order], 0.9)), nothing)
 
 
 def _shared(
