@@ -200,7 +200,7 @@ def _blocks(
         rows, columns = (junction.count(side) for side in reversed(members[0]))
         block = Block(name, tuple(members), start, rows, columns)
         blocks.append(block)
-        starts.update({family: start for family in members})
+        starts.update(dict.fromkeys(members, start))
         start = block.span.stop
     return tuple(blocks), starts
 

@@ -31,7 +31,9 @@ class JunctionTree:
     graph: VariableGraph
     tree: RootedTree
     states: Mapping[str, int]  # of every variable
-    members: tuple[tuple[str, ...], ...]  # (node,)  variables of each hidden node; a leaf's own name
+    members: tuple[
+        tuple[str, ...], ...
+    ]  # (node,)  variables of each hidden node; a leaf's own name
     given: tuple[tuple[str, ...], ...]  # (node,)  variables of the parent that a node depends on
     clique: tuple[str, ...]  # the largest clique
 
@@ -243,7 +245,10 @@ class _Draft:
                 continue
             one, other = (self.members[end] for end in around)
             through = self.count(self.members[node]) * (self.count(one) + self.count(other))
-            if not self.members[node] <= one | other or self.count(one) * self.count(other) > through:
+            if (
+                not self.members[node] <= one | other
+                or self.count(one) * self.count(other) > through
+            ):
                 continue
             members = self.members[node]
             self.drop(node)

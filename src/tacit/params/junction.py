@@ -1,0 +1,61 @@
+"""Latent junction trees by singular value decompositions of small sets of columns (thesis chapter 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tacit.errors import ArgumentError
+from tacit.factor.ranks import checked_states
+from tacit.factor.separators import separator_bases
+from tacit.factor.stars import pair_moments
+from tacit.moments.source import Moments
+from tacit.params.reports import Factored, Report
+from tacit.params.spectral import _cores, _network
+from tacit.params.tree import Chain, Dense
+from tacit.structure.junction import JunctionTree
+
+
+def junction_spectral(
+    junction: JunctionTree,
+    moments: Moments,
+    *,
+    n_views: int = 3,
+    features: int = 4,
+    whiten: bool = True,
+    cut: float = 0.9,
+) -> Factored:
+    """A latent junction tree, up to a change of basis at every separator (thesis Algorithm 6).
+
+    What crosses a separator is written in singular vectors of some columns on one side against several sets
+    of columns on the other; the tensor of a node is the joint table of its branches in these bases, with the
+    basis towards the parent undone by one linear system for all sets.
+
+    Parameters
+    ----------
+    junction : JunctionTree
+    moments : Moments
+    n_views : int
+        Sets of columns above a separator that its linear system uses.
+    features : int
+        Columns that a set has at most.
+    whiten : bool
+        Divide by the roots of the shares of the categories. Without: as printed in the thesis.
+    cut : float
+        Directions are kept whose singular value exceeds this many times the noise to be expected (half of
+        one over the root of the number of rows for tables that are not whitened); never more than the
+        separator has joint states. 0 keeps all of these.
+    """
+    checked_states(junction.tree, moments, junction.n_states)
+    if n_views < 1 or features < 1 or not cut >= 0:
+        raise ArgumentError(
+            f"n_views={n_views}, features={features}, cut={cut}; give 1 or more, 1 or more, 0 or more"
+        )
+    most = max(2, min(max(junction.caps), max(moments.cards)))
+    pairs = pair_moments(moments, most, whiten=whiten)
+    bases = separator_bases(junction, moments, pairs, n_views=n_views, features=features, cut=cut)
+    nodes: Mapping[int, Dense | Chain] = _cores(
+        junction.tree, moments, bases, list(junction.tree.hidden)
+    )
+    network = _network(junction.tree, moments, bases, nodes)
+    seen = {edge: basis.seen for edge, basis in bases.items()}
+    return Factored(network, Report("spectral", junction.tree, seen, {}))
