@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.data.bins import binned_column, codes_of_numbers
+from tacit.data.bins import binned_column, codes_of_numbers, even_cuts, some_rows
 
 WEIGHTED = st.lists(
     st.tuples(st.floats(-1e9, 1e9), st.floats(0.1, 10)),
@@ -67,3 +67,38 @@ def test_labels_have_as_many_digits_as_keep_the_cuts_apart():
 @pytest.mark.parametrize(("value", "code"), [(0.9, 0), (1.0, 0), (1.1, 1), (np.nan, -1)])
 def test_a_value_on_a_cut_is_below_it(value, code):
     assert codes_of_numbers(np.array([value]), (1.0,)).tolist() == [code]
+
+
+@given(
+    values=st.lists(st.integers(-20, 20), min_size=1, max_size=80),
+    n_bins=st.integers(1, 12),
+    data=st.data(),
+)
+def test_even_cuts_lie_between_values_and_leave_no_bin_empty(values, n_bins, data):
+    values = np.array(values, dtype=float)
+    counts = np.array(
+        data.draw(st.lists(st.integers(0, 3), min_size=len(values), max_size=len(values)))
+    )
+    cuts = even_cuts(values, n_bins)
+    assert len(cuts) < n_bins
+    assert not set(cuts.tolist()) & set(values.tolist())
+    assert set(codes_of_numbers(values, tuple(cuts)).tolist()) == set(range(len(cuts) + 1))
+    if counts.any():
+        weighted = even_cuts(values, n_bins, counts.astype(float))
+        assert weighted.tolist() == even_cuts(np.repeat(values, counts), n_bins).tolist()
+
+
+def test_even_cuts_of_different_values_are_even():
+    values = np.random.default_rng(0).permutation(1200).astype(float)
+    cuts = even_cuts(np.append(values, np.nan), 12)
+    assert np.bincount(codes_of_numbers(values, tuple(cuts))).tolist() == [100] * 12
+
+
+def test_of_very_many_rows_a_sample_with_both_ends_is_looked_at():
+    values = np.random.default_rng(0).normal(size=400_000)
+    some, weights = some_rows(values, np.ones(400_000))
+    assert len(some) == len(weights) < 200_000
+    assert (some.min(), some.max()) == (values.min(), values.max())
+    assert np.array_equal(some, some_rows(values)[0])
+    counts = np.bincount(codes_of_numbers(values, tuple(even_cuts(values, 10))))
+    assert counts == pytest.approx(np.full(10, 40_000), rel=0.03)

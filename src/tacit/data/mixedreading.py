@@ -99,6 +99,8 @@ def encode_mixed(
         raise ArgumentError(f"unknown must be 'error' or 'missing', not {unknown!r}")
     if extras is None:
         extras = "typos" if partial else "error"
+    if extras not in {"error", "typos", "ignore"}:
+        raise ArgumentError(f"extras must be 'error', 'typos' or 'ignore', not {extras!r}")
     parts = []
     for block in _blocks(as_source(X)):
         part = empty_mixed(block.n_rows, schema)
