@@ -1,5 +1,7 @@
 """Tables of numbers and categories: read, coded by a known schema, and written back."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -143,7 +145,7 @@ def test_reading_chunks_is_reading_at_once(cuts, weighted, seed):
     bounds = [0, *sorted(cuts), N]
     chunks = [
         {name: values[start:stop] for name, values in data.items()}
-        for start, stop in zip(bounds[:-1], bounds[1:], strict=True)
+        for start, stop in itertools.pairwise(bounds)
     ]
     weights = np.random.default_rng(seed).integers(0, 3, N) if weighted else None
     at_once = read_mixed(data, sample_weight=weights)
