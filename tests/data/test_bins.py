@@ -82,7 +82,9 @@ def test_even_cuts_lie_between_values_and_leave_no_bin_empty(values, n_bins, dat
     cuts = even_cuts(values, n_bins)
     assert len(cuts) < n_bins
     assert not set(cuts.tolist()) & set(values.tolist())
-    assert set(codes_of_numbers(values, tuple(cuts)).tolist()) == set(range(len(cuts) + 1))
+    held = np.bincount(codes_of_numbers(values, tuple(cuts)), minlength=len(cuts) + 1)
+    assert (held > 0).all()
+    assert (held >= 0.25 * len(values) / n_bins).all()
     if counts.any():
         weighted = even_cuts(values, n_bins, counts.astype(float))
         assert weighted.tolist() == even_cuts(np.repeat(values, counts), n_bins).tolist()
