@@ -10,7 +10,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ChowLiuTree",
+    "FactorialHMM",
+    "GaussianTree",
+    "HigherOrderHMM",
+    "KernelTree",
     "LatentClass",
+    "LatentJunctionTree",
     "LatentTree",
     "TacitError",
     "Topology",
@@ -25,7 +30,12 @@ __all__ = [
 # Where each public name lives; a module stands for itself.
 _HOMES = {
     "ChowLiuTree": "tacit.estimators.chow_liu",
+    "FactorialHMM": "tacit.estimators.chains",
+    "GaussianTree": "tacit.estimators.gaussian_tree",
+    "HigherOrderHMM": "tacit.estimators.chains",
+    "KernelTree": "tacit.estimators.kernel_tree",
     "LatentClass": "tacit.estimators.latent_tree",
+    "LatentJunctionTree": "tacit.estimators.junction",
     "LatentTree": "tacit.estimators.latent_tree",
     "TacitError": "tacit.errors",
     "Topology": "tacit.structure.topology",
@@ -40,7 +50,11 @@ _HOMES = {
 if TYPE_CHECKING:
     from tacit import datasets, evaluate, plot, toy
     from tacit.errors import TacitError
+    from tacit.estimators.chains import FactorialHMM, HigherOrderHMM
     from tacit.estimators.chow_liu import ChowLiuTree
+    from tacit.estimators.gaussian_tree import GaussianTree
+    from tacit.estimators.junction import LatentJunctionTree
+    from tacit.estimators.kernel_tree import KernelTree
     from tacit.estimators.latent_tree import LatentClass, LatentTree
     from tacit.estimators.saved import load
     from tacit.estimators.structures import learn_structure

@@ -28,12 +28,17 @@ if TYPE_CHECKING:
     from tacit.estimators.tree_queries import TreeQueries
 
 
-def estimator_classes() -> dict[str, type[TreeQueries]]:
+def estimator_classes() -> dict[str, type[Any]]:
     """The estimators that model files may hold, by name; nothing else is ever made from a file."""
+    from tacit.estimators.chains import FactorialHMM, HigherOrderHMM
     from tacit.estimators.chow_liu import ChowLiuTree
+    from tacit.estimators.gaussian_tree import GaussianTree
+    from tacit.estimators.junction import LatentJunctionTree
     from tacit.estimators.latent_tree import LatentClass, LatentTree
 
-    return {kind.__name__: kind for kind in (LatentTree, LatentClass, ChowLiuTree)}
+    trees = (LatentTree, LatentClass, ChowLiuTree, GaussianTree)
+    graphs = (LatentJunctionTree, HigherOrderHMM, FactorialHMM)
+    return {kind.__name__: kind for kind in (*trees, *graphs)}
 
 
 def save(model: TreeQueries, path: str | os.PathLike[str]) -> None:
@@ -94,6 +99,14 @@ def load(path: str | os.PathLike[str]) -> Any:
             f"{str(path)!r} holds a {header.get('estimator')!r}, which this version does not know; "
             f"it knows {sorted(kinds)}"
         )
+    if "graph" in header:
+        from tacit.estimators.saved_junction import load_junction
+
+        return load_junction(kind, path, header, arrays)
+    if kind.__name__ == "GaussianTree":
+        from tacit.estimators.saved_gaussian import load_gaussian
+
+        return load_gaussian(kind, path, header, arrays)
     _check_header(path, header)
     known = set(inspect.signature(kind.__init__).parameters)
     arguments = {key: value for key, value in header["arguments"].items() if key in known}

@@ -18,10 +18,14 @@ from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError
 from tacit.params.tree import Layout, Tables, layout
-from tacit.structure.junction import JunctionTree
+from tacit.structure.graphs import VariableGraph
+from tacit.structure.junction import JunctionTree, junction_tree
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+_REMEMBERED: dict[object, tuple[JunctionTree, Ties]] = {}
+_MOST_REMEMBERED = 32
 
 
 class Family(NamedTuple):
@@ -251,3 +255,26 @@ def _calibrated(lay: Layout, values: Array) -> Tables:
         sums[impossible] = 1.0
         out[entries] = (table / sums[:, None]).ravel()
     return Tables(lay, out)
+
+
+def tied(
+    graph: VariableGraph,
+    columns: Sequence[str],
+    states: Mapping[str, int],
+    shared: Mapping[str, str],
+) -> tuple[JunctionTree, Ties]:
+    """The junction tree of a graph and its ties; remembered, because a graph is often fitted many times."""
+    links = graph.parents if graph.parents is not None else graph.neighbours
+    key = (
+        graph.parents is None,
+        tuple((name, tuple(sorted(links[name]))) for name in graph.variables),
+        tuple(columns),
+        tuple((name, states[name]) for name in graph.variables if name in states),
+        tuple(sorted(shared.items())),
+    )
+    if key not in _REMEMBERED:
+        while len(_REMEMBERED) >= _MOST_REMEMBERED:
+            _REMEMBERED.pop(next(iter(_REMEMBERED)))
+        junction = junction_tree(graph, columns, states)
+        _REMEMBERED[key] = (junction, ties(junction, shared))
+    return _REMEMBERED[key]
