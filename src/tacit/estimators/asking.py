@@ -33,15 +33,20 @@ def row_evidence(
         Heeded where the cell itself is missing.
     """
     codes = encode(X, schema, unknown=unknown, partial=True).codes
+    return Evidence(codes, soft_likelihoods(soft, schema))
+
+
+def soft_likelihoods(
+    soft: Mapping[str, Any] | None, schema: Schema
+) -> dict[int, np.ndarray[Any, np.dtype[np.float64]]]:
+    """Likelihoods of categories by the place of their column."""
     if soft is None:
-        return Evidence(codes)
+        return {}
     if not isinstance(soft, Mapping):
         raise ArgumentTypeError(
             f"soft is a {type(soft).__name__}; give a mapping of column to (row, category) likelihoods"
         )
-    return Evidence(
-        codes, {schema.index(name): _likelihoods(name, each) for name, each in soft.items()}
-    )
+    return {schema.index(name): _likelihoods(name, each) for name, each in soft.items()}
 
 
 def given_evidence(schema: Schema, known: Mapping[str, Any] | None, *, unknown: str) -> Evidence:

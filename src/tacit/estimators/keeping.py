@@ -13,6 +13,7 @@ from tacit.estimators.components import topology_of
 from tacit.params.mixture import Mixture
 
 if TYPE_CHECKING:
+    from tacit.data.mixed import MixedTable
     from tacit.data.table import Table
     from tacit.estimators.recipes import Learnt
     from tacit.estimators.tree_queries import TreeQueries
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 def keep(
     model: TreeQueries,
     X: Any,
-    table: Table,
+    table: Table | MixedTable,
     counts: NDArray[Any],
     topology: Topology,
     tree: RootedTree,

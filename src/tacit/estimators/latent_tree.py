@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from tacit.errors import ArgumentError, MissingDataError
+from tacit.errors import ArgumentError
 from tacit.estimators.arguments import check_choice, check_count, check_number, seed_from
 from tacit.estimators.choosing import Open, learn_open
 from tacit.estimators.keeping import keep
 from tacit.estimators.recipes import WAYS, Job, Settings
 from tacit.estimators.states import check_carried, chosen_states, known_states, state_counts
-from tacit.estimators.structures import STRUCTURES, topology_for
+from tacit.estimators.structures import asked_topology
 from tacit.estimators.tree_queries import TreeQueries
 
 if TYPE_CHECKING:
@@ -301,20 +301,8 @@ class LatentTree(TreeQueries):
 
     def _topology(self, table: Table, moments: CountedMoments) -> Topology:
         """The tree that was asked for, over the table's columns."""
-        from tacit.structure.topology import Topology
-
-        names = table.schema.names
-        known = ("auto", *STRUCTURES)
-        if not isinstance(self.structure, str) or self.structure not in known:
-            try:
-                return Topology.parse(self.structure, names)
-            except MissingDataError as error:
-                raise ArgumentError(
-                    f"structure={self.structure!r} is neither one of {known}, nor Newick text "
-                    f"(';' ends it), nor a file that is there"
-                ) from error
-        name = "hidden-chow-liu" if self.structure == "auto" else self.structure
-        return topology_for(name, moments.pairs().counts, table.schema.cards, names)
+        name = "hidden-chow-liu" if self._chooses_structure else self.structure
+        return asked_topology(name, moments, table.schema.names)
 
 
 class LatentClass(LatentTree):

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError
+from tacit.errors import ArgumentError, MissingDataError
 from tacit.estimators.arguments import check_choice, check_count
 from tacit.structure.topology import Topology
 
 if TYPE_CHECKING:
     from tacit.estimators.progress import Report
     from tacit.factor.metrics import Distances
+    from tacit.moments.source import CountedMoments
     from tacit.structure.spanning import Edges
 
 # Those that are learnt from distances between columns, and the others.
@@ -183,6 +184,29 @@ def topology_for(
     Topology(2 observed, 0 hidden)
     """
     return _found_in_counts(name, counts, cards, names, n_rows, n_states).topology
+
+
+def asked_topology(structure: Any, moments: CountedMoments, names: Sequence[str]) -> Topology:
+    """The tree that a user asked for, over the columns of a table.
+
+    Parameters
+    ----------
+    structure : str, Topology, path, networkx tree or edges
+        The name of a way of learning (one of `STRUCTURES`), or a tree.
+    moments : CountedMoments
+        Asked for pair counts where the tree is to be learnt.
+    names : sequence of str
+        The columns.
+    """
+    if isinstance(structure, str) and structure in STRUCTURES:
+        return topology_for(structure, moments.pairs().counts, moments.cards, names)
+    try:
+        return Topology.parse(structure, names)
+    except MissingDataError as error:
+        raise ArgumentError(
+            f"structure={structure!r} is neither one of {('auto', *STRUCTURES)}, nor Newick text "
+            f"(';' ends it), nor a file that is there"
+        ) from error
 
 
 # -- within -----------------------------------------------------------------------------------------

@@ -1,0 +1,338 @@
+"""What a fitted tree of numbers and categories can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tacit.errors import ArgumentError, NotAvailableError
+from tacit.estimators.arguments import check_choice, check_rows, generator_from
+from tacit.estimators.kernel_rows import KernelRows
+
+Array = NDArray[np.float64]
+Function = Callable[[Array], Array]
+
+IMPUTED = ("mean", "median")
+# What `query` tells of a column of numbers.
+SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+class KernelQueries(KernelRows):
+    """Queries of a fitted tree whose leaves are numbers or categories; missing cells are summed out.
+
+    Rows may lack columns and have them in any order. ``soft={"column": likelihoods}`` gives, for missing
+    cells of a column of categories, one likelihood per row and category.
+    """
+
+    def score_samples(self, X: Any, *, soft: Mapping[str, Any] | None = None) -> Array:
+        """Natural logarithm of the density of what was observed of each row.
+
+        Categories count with their probabilities; of a row of which nothing was observed it is 0. No
+        estimate of operators (``learn="spectral"``) counts as less than a thousandth of the density that the
+        row had if all columns were independent; those that are not positive are treated as the estimator's
+        `negative` says, and counted in ``diagnostics_["repairs"]``.
+        """
+        from tacit.estimators.number_evidence import log_densities
+
+        table, likelihoods = self._rows(X, soft)
+        with self._threads():
+            found, repairs = log_densities(
+                self.parameters_,
+                table,
+                self.encoders_,
+                self.margins_,
+                soft=likelihoods,
+                negative=self.negative,
+            )
+        self._record(repairs)
+        return found
+
+    def density(self, X: Any) -> Array:
+        """The density of what was observed of each row: ``exp(score_samples(X))``."""
+        return np.exp(self.score_samples(X))
+
+    def conditional_density(
+        self, X: Any, target: str, grid: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
+        """The density of a column of numbers given whatever else is present in each row.
+
+        Parameters
+        ----------
+        X : table
+            The target's own cells are not used.
+        target : str
+        grid : (place,) numbers, optional
+            Where the densities are wanted; by default 200 numbers that span what the column holds.
+
+        Returns
+        -------
+        grid : (place,) array
+        densities : (row, place) array
+            Not negative, of integral one over all numbers. What was negative before, as a share, is in
+            ``diagnostics_["repairs"]``.
+        """
+        leaf = self._number(target)
+        places = self.encoders_[leaf].grid() if grid is None else _checked_grid(grid)
+        found = [each.densities(places).values for each in self._coefficients(X, leaf)]
+        return places, np.concatenate(found)
+
+    def expectation(self, X: Any, target: str, function: Function | None = None) -> Array:
+        """The mean of a column of numbers, or of a function of it, given whatever else is in each row.
+
+        Parameters
+        ----------
+        X : table
+            The target's own cells are not used.
+        target : str
+        function : callable, optional
+            Takes an array of numbers and gives one of the same shape.
+
+        Returns
+        -------
+        (row,) array
+            Within the range that the function has on the column.
+        """
+        leaf = self._number(target)
+        found = [each.expectations(function) for each in self._coefficients(X, leaf)]
+        return np.concatenate(found)
+
+    def quantiles(self, X: Any, target: str, q: ArrayLike = (0.05, 0.5, 0.95)) -> Array:
+        """Quantiles of a column of numbers given whatever else is present in each row.
+
+        Parameters
+        ----------
+        X : table
+            The target's own cells are not used.
+        target : str
+        q : number or (share,) numbers from 0 to 1
+
+        Returns
+        -------
+        (row,) array for a single number, else (row, share) array
+        """
+        leaf, shares = self._number(target), np.asarray(q, dtype=np.float64)
+        if shares.ndim > 1:
+            raise ArgumentError(f"q has shape {shares.shape}; give a number, or a list of numbers")
+        asked = np.atleast_1d(shares)
+        found = np.concatenate([each.quantiles(asked) for each in self._coefficients(X, leaf)])
+        return found[:, 0] if shares.ndim == 0 else found
+
+    def predict_proba(
+        self,
+        X: Any,
+        target: str | Sequence[str] | None = None,
+        *,
+        joint: bool = False,
+        soft: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """P(target | whatever else is present in each row) of columns of categories.
+
+        Parameters
+        ----------
+        X : table
+        target : str or sequence of str, optional
+            A column of categories, or several; none of their cells is used. Without it each of them in
+            turn, given all other columns.
+        joint : bool
+            Several targets together: the table of all of their combinations.
+        soft : mapping, optional
+            Likelihoods of missing cells.
+
+        Returns
+        -------
+        array, or dict of str to array
+            See `LatentTree.predict_proba`.
+        """
+        from tacit.estimators.asking import target_names
+        from tacit.query.answers import conditionals
+        from tacit.query.joint import joint_conditional
+
+        table, likelihoods = self._rows(X, soft)
+        categorical = [self.schema_.names[place] for place in self.schema_.categorical]
+        names = categorical if target is None else target_names(self.schema_, target)
+        leaves = [self._category(name) for name in names]
+        if not leaves:
+            raise NotAvailableError("there is no column of categories; ask for conditional_density")
+        parts, repairs = [], self._no_repairs()
+        with self._threads():
+            for evidence in self._evidence_blocks(table, likelihoods):
+                asked = evidence if target is None else evidence.without(leaves)
+                if joint:
+                    together = joint_conditional(self.parameters_, asked, leaves)
+                    parts.append([together.table])
+                    repairs += together.repairs
+                else:
+                    found = conditionals(self.parameters_, asked, leaves)
+                    parts.append(list(found.tables))
+                    repairs += found.repairs
+        self._record(repairs)
+        tables = [np.concatenate(each) for each in zip(*parts, strict=True)]
+        if joint or isinstance(target, str):
+            return tables[0]
+        return np.hstack(tables) if target is None else dict(zip(names, tables, strict=True))
+
+    def marginals(self, X: Any, *, soft: Mapping[str, Any] | None = None) -> dict[str, Array]:
+        """P(cell | whole row) of every column of categories; an observed cell has its category for sure."""
+        from tacit.query.answers import marginals
+
+        table, likelihoods = self._rows(X, soft)
+        leaves = list(self.schema_.categorical)
+        parts, repairs = [], self._no_repairs()
+        with self._threads():
+            for evidence in self._evidence_blocks(table, likelihoods):
+                found = marginals(self.parameters_, evidence, leaves)
+                parts.append(found.tables)
+                repairs += found.repairs
+        self._record(repairs)
+        return {
+            self.schema_.names[leaf]: np.concatenate(each)
+            for leaf, each in zip(leaves, zip(*parts, strict=True), strict=True)
+        }
+
+    def query(
+        self, target: str | Sequence[str], given: Mapping[str, Any] | None = None
+    ) -> dict[Any, float]:
+        """What is known of a target given some cells.
+
+        Parameters
+        ----------
+        target : str or sequence of str
+            A column, or several columns of categories.
+        given : mapping of column to number, category, set of categories, or array of likelihoods
+
+        Returns
+        -------
+        dict
+            Of categories (or tuples of them) to probabilities; of a column of numbers, its ``"mean"`` and
+            its quantiles ``"5%"``, ``"25%"``, ``"50%"``, ``"75%"`` and ``"95%"``.
+        """
+        from itertools import product
+
+        from tacit.estimators.asking import target_names
+        from tacit.query.joint import joint_conditional
+
+        evidence = self._given(given)
+        if isinstance(target, str) and self.schema_.index(target) in self.schema_.continuous:
+            (found,) = self._coefficients_of(evidence, [self.schema_.index(target)])
+            numbers = found.quantiles(np.array(SHARES))[0].tolist()
+            names = [f"{share:.0%}" for share in SHARES]
+            mean = float(found.expectations()[0])
+            return {"mean": mean, **dict(zip(names, numbers, strict=True))}
+        names = target_names(self.schema_, target)
+        leaves = [self._category(name) for name in names]
+        with self._threads():
+            table = joint_conditional(self.parameters_, evidence.without(leaves), leaves)
+        self._record(table.repairs)
+        values = table.table[0].ravel().tolist()
+        if isinstance(target, str):
+            return dict(zip(self.categories_[target], values, strict=True))
+        every = product(*(self.categories_[name] for name in names))
+        return dict(zip(every, values, strict=True))
+
+    def impute(self, X: Any, *, numbers: str = "mean") -> Any:
+        """The rows with every missing cell filled, in the caller's kind of table.
+
+        Parameters
+        ----------
+        X : table
+        numbers : {"mean", "median"}
+            What a missing number becomes, given the row; a missing category becomes the most probable one.
+        """
+        from tacit.data.mixed import decode_mixed
+        from tacit.query.answers import conditionals
+
+        check_choice("numbers", numbers, IMPUTED)
+        table, _ = self._rows(X, None)
+        leaves = np.flatnonzero(table.missing.any(axis=0)).tolist()
+        continuous = [leaf for leaf in leaves if leaf in self.schema_.continuous]
+        coded = [leaf for leaf in leaves if leaf in self.schema_.categorical]
+        filled: dict[int, list[NDArray[Any]]] = {leaf: [] for leaf in leaves}
+        repairs = self._no_repairs()
+        with self._threads():
+            for evidence in self._evidence_blocks(table) if leaves else ():
+                # What a cell says of itself has no part in these, so that one pass serves all columns.
+                found = self._coefficients_of(evidence, continuous)
+                for leaf, each in zip(continuous, found, strict=True):
+                    median = numbers == "median"
+                    told = each.quantiles(np.array([0.5]))[:, 0] if median else each.expectations()
+                    filled[leaf].append(told)
+                    repairs += each.repairs()
+                beliefs = conditionals(self.parameters_, evidence, coded)
+                for leaf, probabilities in zip(coded, beliefs.tables, strict=True):
+                    filled[leaf].append(probabilities.argmax(axis=1))
+                repairs += beliefs.repairs
+        self._record(repairs)
+        whole = table.filled({leaf: np.concatenate(each) for leaf, each in filled.items()})
+        return decode_mixed(whole, like=X)
+
+    def most_likely(self, X: Any) -> Any:
+        """Not available: no completion of numbers is the most probable one; see `impute`."""
+        raise NotAvailableError(
+            "numbers have densities, so that no joint completion is the most probable; ask for impute"
+        )
+
+    def to_bif(self, path: Any, *, component: int | None = None) -> None:
+        """Not available: BIF holds categories only."""
+        raise NotAvailableError("BIF holds categories only; a model of numbers is kept by save")
+
+    def posterior(self, X: Any, *, soft: Mapping[str, Any] | None = None) -> dict[str, Array]:
+        """P(hidden state | what was observed of the row), by name; see `LatentTree.posterior`."""
+        from tacit.query.states import posterior_by_name
+
+        table, likelihoods = self._rows(X, soft)
+        parts, repairs = [], self._no_repairs()
+        with self._threads():
+            for evidence in self._evidence_blocks(table, likelihoods):
+                found, made = posterior_by_name(self.parameters_, evidence)
+                parts.append(found)
+                repairs += made
+        self._record(repairs)
+        return {name: np.concatenate([each[name] for each in parts]) for name in parts[0]}
+
+    def sample(
+        self,
+        n: int = 1,
+        *,
+        given: Mapping[str, Any] | None = None,
+        random_state: Any = None,
+        like: Any = None,
+    ) -> Any:
+        """Rows drawn from the model, or from its conditional given evidence.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        given : mapping of column to number, category, set of categories, or likelihoods, optional
+        random_state : int, Generator or None
+        like : table or name of a library, optional
+            The kind of table to return, by default that of the training data.
+        """
+        from tacit.data.mixed import decode_mixed, empty_mixed
+        from tacit.query.densities import draw_rows
+
+        check_rows("n", n)
+        rows, soft = self._given_rows(given)
+        evidence = next(self._evidence_blocks(rows, soft))
+        rng = generator_from(random_state)
+        with self._threads():
+            found = draw_rows(self.parameters_, n, rng, self.encoders_, evidence)
+        self._record(found.repairs)
+        columns: dict[int, NDArray[Any]] = dict(enumerate(found.columns))
+        for leaf in evidence.signed:
+            columns[leaf] = np.full(n, rows.column(leaf)[0])
+        table = empty_mixed(n, self.schema_).filled(columns)
+        return decode_mixed(table, like=self._kind if like is None else like)
+
+
+def _checked_grid(grid: ArrayLike) -> Array:
+    try:
+        places = np.asarray(grid, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"grid must be numbers: {error}") from error
+    if places.ndim != 1 or not np.isfinite(places).all():
+        raise ArgumentError(f"grid of shape {places.shape}; give a list of finite numbers")
+    return places

@@ -1,0 +1,161 @@
+"""The rows that a model of numbers and categories is asked about, as evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError, ArgumentTypeError, DataError
+from tacit.estimators.tree_queries import TreeQueries
+
+if TYPE_CHECKING:
+    from tacit.data.encoders import Encoder
+    from tacit.data.margins import Margin
+    from tacit.data.mixed import MixedSchema, MixedTable
+    from tacit.query.densities import Coefficients
+    from tacit.query.evidence import Evidence
+    from tacit.query.repairs import Repairs
+
+Array = NDArray[np.float64]
+# Rows, and likelihoods of categories that are missing in them, by column.
+Known = tuple["MixedTable", dict[int, Array]]
+
+
+class KernelRows(TreeQueries):
+    """A fitted tree whose leaves are numbers or categories."""
+
+    schema_: MixedSchema
+    encoders_: tuple[Encoder, ...]
+    margins_: tuple[Margin | Array, ...] | None  # of operators: each column's own distribution
+
+    def _number(self, target: str) -> int:
+        """The place of a column of numbers."""
+        self._check_fitted()
+        if not isinstance(target, str):
+            raise ArgumentError(f"target={target!r}; name one column of numbers")
+        leaf = self.schema_.index(target)
+        if leaf not in self.schema_.continuous:
+            raise ArgumentError(
+                f"column {target!r} holds categories; predict_proba tells their probabilities"
+            )
+        return leaf
+
+    def _category(self, name: str) -> int:
+        """The place of a column of categories."""
+        leaf = self.schema_.index(name)
+        if leaf in self.schema_.continuous:
+            raise ArgumentError(
+                f"column {name!r} holds numbers; conditional_density, expectation and quantiles tell of them"
+            )
+        return leaf
+
+    def _rows(self, X: Any, soft: Mapping[str, Any] | None = None) -> Known:
+        """The rows of a table, and likelihoods of categories."""
+        from tacit.data.mixedreading import encode_mixed
+        from tacit.estimators.asking import soft_likelihoods
+
+        self._check_fitted()
+        self._check_policies()
+        table = encode_mixed(X, self.schema_, unknown=self.unknown, partial=True)
+        likelihoods = soft_likelihoods(soft, self.schema_)
+        for leaf in likelihoods:
+            self._category(self.schema_.names[leaf])
+        return table, likelihoods
+
+    def _evidence_blocks(
+        self, table: MixedTable, soft: Mapping[int, Array] | None = None
+    ) -> Iterator[Evidence]:
+        from tacit.estimators.number_evidence import table_blocks, table_evidence
+
+        for part, rows in table_blocks(table, self.encoders_):
+            own = {leaf: each[part] for leaf, each in (soft or {}).items()}
+            yield table_evidence(rows, self.encoders_, own)
+
+    def _evidence(self, X: Any, soft: Mapping[str, Any] | None) -> Evidence:
+        from tacit.estimators.number_evidence import table_evidence
+
+        table, likelihoods = self._rows(X, soft)
+        return table_evidence(table, self.encoders_, likelihoods)
+
+    def _given_rows(self, known: Mapping[str, Any] | None) -> Known:
+        """One row, of what is given."""
+        self._check_fitted()
+        self._check_policies()
+        return given_rows(self.schema_, known, unknown=self.unknown)
+
+    def _given(self, known: Mapping[str, Any] | None) -> Evidence:
+        return next(self._evidence_blocks(*self._given_rows(known)))
+
+    def _coefficients(self, X: Any, leaf: int) -> Iterator[Coefficients]:
+        """What the rows say of a leaf, block by block; repairs are recorded at the end."""
+        table, _ = self._rows(X)
+        repairs = self._no_repairs()
+        for evidence in self._evidence_blocks(table):
+            (found,) = self._coefficients_of(evidence, [leaf])
+            repairs += found.repairs()
+            yield found
+        self._record(repairs)
+
+    def _coefficients_of(
+        self, evidence: Evidence, leaves: Sequence[int]
+    ) -> tuple[Coefficients, ...]:
+        from tacit.query.densities import leaf_coefficients
+
+        with self._threads():
+            return leaf_coefficients(self.parameters_, evidence, leaves, self.encoders_)
+
+    def _no_repairs(self) -> Repairs:
+        from tacit.query.repairs import Repairs
+
+        return Repairs()
+
+
+def given_rows(schema: MixedSchema, known: Mapping[str, Any] | None, *, unknown: str) -> Known:
+    """One row of what is known of some columns.
+
+    Parameters
+    ----------
+    schema : MixedSchema
+    known : mapping of column to number, category, set of categories, or likelihoods, optional
+    unknown : {"error", "missing"}
+        What a value is that is no category.
+    """
+    from tacit.data.mixed import empty_mixed
+    from tacit.data.table import Schema
+    from tacit.estimators.asking import given_evidence
+
+    if known is not None and not isinstance(known, Mapping):
+        raise ArgumentTypeError(
+            f"given is a {type(known).__name__}; give a mapping of column to number or category"
+        )
+    table = empty_mixed(1, schema)
+    others = {}
+    for name, value in (known or {}).items():
+        leaf = schema.index(name)
+        if leaf in schema.continuous:
+            table.numbers[0, schema.stored[leaf]] = _one_number(name, value)
+        else:
+            others[name] = value
+    categories = Schema(tuple(schema.columns[leaf] for leaf in schema.categorical))
+    evidence = given_evidence(categories, others, unknown=unknown)
+    table.codes[0] = evidence.codes[0]
+    return table, {schema.categorical[place]: each for place, each in evidence.soft.items()}
+
+
+def _one_number(name: str, value: Any) -> float:
+    """A number that a column is given as; NaN where it is missing."""
+    from tacit.data.values import plain_value
+
+    if isinstance(value, set | frozenset | list | tuple | dict | np.ndarray):
+        raise ArgumentError(f"column {name!r} holds numbers; give one number, not {value!r}")
+    plain = plain_value(value, name)
+    try:
+        number = np.nan if plain is None else float(plain)
+    except ValueError as error:
+        raise DataError(f"column {name!r} holds numbers, and {value!r} is none") from error
+    if np.isinf(number):
+        raise DataError(f"column {name!r} is given as {value!r}; give a finite number")
+    return number

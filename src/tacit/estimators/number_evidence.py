@@ -1,0 +1,115 @@
+"""Rows of numbers and categories as evidence about the leaves of a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.query.answers import log_prob
+from tacit.query.evidence import Evidence
+
+if TYPE_CHECKING:
+    from tacit.data.encoders import Encoder
+    from tacit.data.margins import Margin
+    from tacit.data.mixed import MixedTable
+    from tacit.query.mixtures import Learnt
+    from tacit.query.repairs import Repairs
+
+Array = NDArray[np.float64]
+
+# Features of a block of rows, in bytes: evidence about numbers is as wide as all features together.
+BYTES_AT_ONCE = 1 << 25
+# What an estimate of operators is at least, as a share of the independence model's.
+FLOOR = 1e-3
+
+
+def table_blocks(
+    table: MixedTable, encoders: Sequence[Encoder]
+) -> Iterator[tuple[slice, MixedTable]]:
+    """Stretches of rows whose evidence fits into some dozen megabytes."""
+    width = sum(encoders[leaf].size for leaf in table.schema.continuous) + 1
+    size = max(256, BYTES_AT_ONCE // (8 * width))
+    for start in range(0, table.n_rows, size):
+        part = slice(start, min(start + size, table.n_rows))
+        yield part, table if table.n_rows <= size else table.take(part)
+
+
+def table_evidence(
+    table: MixedTable, encoders: Sequence[Encoder], soft: Mapping[int, Array] | None = None
+) -> Evidence:
+    """What rows say of the leaves: codes of categories, likelihoods of numbers.
+
+    Parameters
+    ----------
+    table : MixedTable
+    encoders : sequence of Encoder
+        One for each column.
+    soft : mapping of column to (row, category) array, optional
+        Likelihoods of categories, heeded where the cell itself is missing.
+    """
+    codes = np.full((table.n_rows, len(encoders)), -1, dtype=np.int32, order="F")
+    likelihoods: dict[int, Array] = dict(soft or {})
+    signed = []
+    for leaf, encoder in enumerate(encoders):
+        values = table.column(leaf)
+        if encoder.kind == "indicator":
+            codes[:, leaf] = values
+        elif not np.isnan(values).all():
+            likelihoods[leaf] = encoder.likelihoods(values)
+            signed.append(leaf)
+    return Evidence(codes, likelihoods, frozenset(signed))
+
+
+def log_densities(
+    learnt: Learnt,
+    table: MixedTable,
+    encoders: Sequence[Encoder],
+    margins: Sequence[Margin | Array] | None = None,
+    *,
+    soft: Mapping[int, Array] | None = None,
+    negative: Any = "floor",
+) -> tuple[Array, Repairs]:
+    """Natural log of the density (probability, of categories) of what was observed of each row.
+
+    Parameters
+    ----------
+    learnt : Network, Tables or Mixture
+    table : MixedTable
+    encoders : sequence of Encoder
+    margins : sequence of Margin or (category,) array, optional
+        The distribution of each column for itself; needed where `learnt` are operators. No estimate of
+        theirs counts as less than a thousandth of the product of these.
+    soft : mapping, optional
+        See `table_evidence`.
+    negative : {"floor", "nan", "raise"}
+        What becomes of estimates that are not positive.
+    """
+    from tacit.query.repairs import Repairs
+
+    found, repairs = np.empty(table.n_rows), Repairs()
+    for part, rows in table_blocks(table, encoders):
+        own = {leaf: each[part] for leaf, each in (soft or {}).items()}
+        alone = None if margins is None else _independent(rows, margins)
+        evidence = table_evidence(rows, encoders, own)
+        told = log_prob(learnt, evidence, negative=negative, independent=alone)
+        found[part] = told.values
+        if alone is not None and negative == "floor":
+            np.maximum(told.values, alone + np.log(FLOOR), out=found[part])
+        repairs += told.repairs
+    return found, repairs
+
+
+def _independent(table: MixedTable, margins: Sequence[Margin | Array]) -> Array:
+    """(row,) Log-density of what was observed if all columns were independent."""
+    total = np.zeros(table.n_rows)
+    for leaf, margin in enumerate(margins):
+        values = table.column(leaf)
+        if isinstance(margin, np.ndarray):
+            total += np.log(np.append(np.maximum(margin, 1e-9), 1.0))[values]
+        else:
+            there = ~np.isnan(values)
+            total[there] += np.log(margin.density(values[there]))
+    return total
