@@ -51,14 +51,16 @@ class JunctionPlan:
 
     def __str__(self) -> str:
         """The plan in a few lines."""
+        widest = max(self.separators.values(), default=1)
+        megabytes = self.message_bytes / 1e6
         return "\n".join(
             [
                 f"treewidth {self.treewidth}: {', '.join(self.largest_clique)}",
-                f"{self.n_nodes} hidden nodes of up to {self.most_states} joint states, separators of up to "
-                f"{max(self.separators.values(), default=1)}",
+                f"{self.n_nodes} hidden nodes of up to {self.most_states} joint states",
+                f"separators of up to {widest} joint states",
                 f"{self.n_entries} table entries made of {self.n_parameters} free parameters",
-                f"one EM step: at most {self.step_operations:.2g} multiplications, "
-                f"{self.message_bytes / 1e6:.1f} MB of messages",
+                f"one EM step: at most {self.step_operations:.2g} multiplications",
+                f"messages of one EM step: at most {megabytes:.1f} MB",
                 f"spectral: joint tables of up to {self.moment_cells} cells",
             ]
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -67,7 +68,7 @@ class SeparatorPlan:
         order: list[int] = []
         for leaf in group:
             steps = _path(tree.parent, leaf, target)
-            for one, other in zip(steps, steps[1:], strict=False):
+            for one, other in pairwise(steps):
                 if one not in towards:
                     order.append(one)
                 towards[one] = other
@@ -182,7 +183,7 @@ def shrunk(basis: EdgeBasis, *, constant: bool) -> EdgeBasis:
 
 
 def _single_views(plan: SeparatorPlan, pairs: PairMoments, n_views: int) -> dict[int, EdgeViews]:
-    """One leaf below each edge and several above it, those that the data show to depend on each other most."""
+    """One leaf below each edge and several above it, those that depend on each other most."""
     from tacit.loops.stars import best_views
 
     n_leaves = plan.junction.tree.n_leaves
@@ -231,7 +232,7 @@ def _wider(
 def _grown(
     plan: SeparatorPlan, edge: int, order: Sequence[int], size: int, *, above: bool, first: int
 ) -> tuple[Group, int]:
-    """A group of leaves from a first one on, grown until it can show all joint states; and how many it can."""
+    """A group of leaves, grown from one until it can show all joint states; and how many it can."""
     states, wanted = plan.junction.n_states, int(plan.caps[edge])
     group: Group = (first,)
     rank = plan.rank(group, edge, above=above)

@@ -1,7 +1,7 @@
 """A start for EM on a junction tree: the moment start of a latent tree within the graph.
 
-A spanning tree of the hidden variables, with every observed variable under one of those that it depends on, is
-a latent tree; its tables come from moments. A conditional distribution of the graph starts as what the tree
+A spanning tree of the hidden variables, with every observed variable under one of those that it depends on,
+is a latent tree; its tables come from moments. A conditional distribution of the graph starts as what the tree
 says of the variable and the parent next to it; what the tree does not say starts at random.
 """
 
@@ -80,7 +80,8 @@ class _Known:
             return self.tables.table(one)
         if above[other] == one:
             joint = self.marginal(one)[:, None] * self.tables.table(other)
-            return (joint / np.maximum(joint.sum(axis=0), 1e-300)).T
+            turned: Array = (joint / np.maximum(joint.sum(axis=0), 1e-300)).T
+            return turned
         return None
 
     def marginal(self, node: int) -> Array:
@@ -88,7 +89,7 @@ class _Known:
         way = [node]
         while self.tables.tree.parent[way[-1]] >= 0:
             way.append(int(self.tables.tree.parent[way[-1]]))
-        share = self.tables.table(way[-1])[0]
+        share: Array = self.tables.table(way[-1])[0]
         for each in reversed(way[:-1]):
             share = share @ self.tables.table(each)
         return share
@@ -121,7 +122,7 @@ def _spanning_edges(junction: JunctionTree) -> list[tuple[str, str]]:
     graph = junction.graph
     place = {name: number for number, name in enumerate(graph.variables)}
     observed = set(junction.tree.names[: junction.tree.n_leaves])
-    spanning: nx.Graph = nx.Graph()
+    spanning: Any = nx.Graph()
     spanning.add_nodes_from(graph.variables)
     weighted = [
         (one in observed or other in observed, place[other] - place[one], one, other)
@@ -177,8 +178,9 @@ def _family(junction: JunctionTree, family: Family, known: _Known) -> Array | No
         if family.parents or child not in known.place:
             return None
         return known.marginal(known.place[child])[None]
-    flat = table.reshape(-1, junction.states[child])
-    return flat / np.maximum(flat.sum(axis=1, keepdims=True), 1e-300)
+    flat: Array = table.reshape(-1, junction.states[child])
+    rows: Array = flat / np.maximum(flat.sum(axis=1, keepdims=True), 1e-300)
+    return rows
 
 
 def _left_out(junction: JunctionTree, known: _Known, child: str, parent: str) -> bool:

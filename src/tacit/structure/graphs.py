@@ -86,7 +86,7 @@ class VariableGraph:
 def _directed(variables: tuple[str, ...], pairs: list[tuple[str, str]]) -> VariableGraph:
     import networkx as nx
 
-    graph: nx.DiGraph = nx.DiGraph()
+    graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(variables)
     graph.add_edges_from(pairs)
     if not nx.is_directed_acyclic_graph(graph):
@@ -124,7 +124,7 @@ def leaf_needs(graph: VariableGraph, observed: Collection[str]) -> dict[str, tup
     """
     inside = _inside(graph, set(observed))
     order = {name: number for number, name in enumerate(graph.variables)}
-    needs = {}
+    needs: dict[str, tuple[str, ...]] = {}
     for name in observed:
         if name in inside:
             needs[name] = (name,)
@@ -164,7 +164,7 @@ def bags_of(
         return [frozenset()], []
     # Numbers instead of names: the order in which sets of numbers are walked is always the same.
     number = {name: place for place, name in enumerate(inner)}
-    moral: nx.Graph = nx.Graph()
+    moral: nx.Graph[int] = nx.Graph()
     moral.add_nodes_from(range(len(inner)))
     for name in inner:
         near = sorted(number[other] for other in graph.neighbours[name] if other in number)
