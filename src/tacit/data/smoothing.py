@@ -20,6 +20,7 @@ _MOST_JUDGED = 4096
 _MOST_NODES = 4096
 _NODES_PER_BANDWIDTH = 4
 _REACH = 4  # bandwidths from a value to where its kernel ends
+_ROUNDED = 0.2  # of the rows have equals: then values were rounded
 _FINEST = 1e-9  # of the range: no scale is finer
 _FEWEST_BENT = 8  # distinct values that can tell of another scale
 _DOUBT = 1.0  # of log-likelihood, that must speak for a smaller bandwidth or a bent scale
@@ -81,6 +82,7 @@ def smoothed(x: Array, counts: Array, rest: Callable[[Array], Array], mass: floa
     mass : float
         How much of that there is.
     """
+    x, counts = _unrounded(x, counts)
     some, weights = x, counts
     if len(x) > _MOST_JUDGED:
         chosen = np.sort(np.random.default_rng(0).permutation(len(x))[:_MOST_JUDGED])
@@ -90,7 +92,7 @@ def smoothed(x: Array, counts: Array, rest: Callable[[Array], Array], mass: floa
     _, bandwidth, scale = max(judged, key=lambda each: each[0] - _DOUBT * each[2].bent)
     y = scale.of(x)
     shrunk = bandwidth * (float(weights.sum()) / float(counts.sum())) ** 0.2
-    bandwidth = max(shrunk, _least_bandwidth(y, counts))
+    bandwidth = max(shrunk, _finest(y))
     start, step, nodes, _, _ = _shared(y, counts, bandwidth)
     heights = np.convolve(nodes, _taps(bandwidth, step), mode="same")
     heights[0] = heights[-1] = 0.0
@@ -113,7 +115,7 @@ def _scales(x: Array, counts: Array) -> list[Scale]:
 def _judged(x: Array, counts: Array, scale: Scale, base: Array) -> tuple[float, float]:
     """The log-likelihood of each value under the others, summed, and the bandwidth where it is highest."""
     y, slope = scale.of(x), scale.slope(x)
-    least = _least_bandwidth(y, counts)
+    least = _finest(y)
     q1, q9 = quantile(y, counts, np.array([0.1, 0.9])).tolist()
     rule = 0.4 * ((q9 - q1) or (y[-1] - y[0])) * len(y) ** -0.2
 
@@ -130,16 +132,33 @@ def _judged(x: Array, counts: Array, scale: Scale, base: Array) -> tuple[float, 
     return best, max(each for each, score_ in scores.items() if score_ >= best - _DOUBT)
 
 
-def _least_bandwidth(y: Array, counts: Array) -> float:
-    """Half of what rounded values usually keep between them; nearly nothing where they are not rounded."""
+def _finest(y: Array) -> float:
+    """The least bandwidth that the nodes can show."""
+    return float(y[-1] - y[0]) / _MOST_NODES
+
+
+def _unrounded(x: Array, counts: Array) -> tuple[Array, Array]:
+    """Values that were rounded, spread over what was rounded to them; others as they are.
+
+    Rounded values are explained by their equals all too well: the narrower the kernels, the better. So the
+    rows of a value are spread by chance over half the distance to the next value on either side, though no
+    farther than where values usually lie.
+    """
     spare = np.maximum(counts - 1, 0.0)
-    nothing = float((y[-1] - y[0]) / _MOST_NODES)
-    if spare.sum() < 0.2 * counts.sum():
-        return nothing
-    near = np.diff(y, prepend=-np.inf, append=np.inf)
-    gaps = np.minimum(near[:-1], near[1:])
+    if spare.sum() < _ROUNDED * counts.sum():
+        return x, counts
+    gaps = np.diff(x)
     order = np.argsort(gaps, kind="stable")
-    return max(0.5 * float(quantile(gaps[order], spare[order], 0.9)), nothing)
+    usual = float(quantile(gaps[order], np.minimum(spare[1:], spare[:-1])[order] + 1e-9, 0.5))
+    reach = np.minimum(gaps, 1.5 * usual) / 2
+    first, last = reach[:1], reach[-1:]
+    left, right = np.concatenate([first, reach]), np.concatenate([reach, last])
+    times = np.maximum(np.rint(counts), 1).astype(np.int64)
+    parts = np.random.default_rng(0).random(int(times.sum()))
+    spread = np.repeat(x - left, times) + parts * np.repeat(left + right, times)
+    weights = np.repeat(counts / times, times)
+    order = np.argsort(spread, kind="stable")
+    return spread[order], weights[order]
 
 
 def _shared(
