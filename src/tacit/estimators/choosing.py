@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from tacit.structure.topology import Topology
 
 Array = NDArray[np.float64]
+Rows = NDArray[np.int64]
 
 # Trees that are tried where none is given; the first is left only for one that is surely better.
 CANDIDATES = (
@@ -70,6 +71,9 @@ FEWEST_ROWS = 500
 FEW_COLUMNS = 64
 # States that trees are tried with, where no number is given.
 TRIAL_STATES, FEW_TRIAL_STATES = 16, 4
+# Few states are learnt again without one of so many parts of the rows: without each, or, of more rows than
+# this, without one.
+N_PARTS, ROWS_IN_PARTS = 5, 2000
 # Cells (rows x columns) that choices are made with, and that a forest may take, times states.
 MOST_CELLS, MOST_WORK = 12_000_000, 3_000_000_000
 
@@ -119,10 +123,15 @@ class Chosen:
     learnt: Learnt
     topology: Topology
     tree: RootedTree
-    # The same kind of model without the rows that it was judged by, learnt when it is asked for, and the
-    # numbers of these rows: of the table's, or None where they are the user's or there are none.
-    tried: Callable[[], Network | Tables | Mixture]
-    held_out: NDArray[np.int64] | None
+    tried: Callable[[], Sequence[Tried]]  # learnt when they are asked for
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """The same kind of model without some rows, which can judge it."""
+
+    parameters: Network | Tables | Mixture
+    held_out: Rows | None  # their numbers in the table; None where they are the user's, if any
 
 
 @one_blas_thread()  # for all of it: changing the number of threads back and forth costs more than the work
@@ -132,7 +141,7 @@ def learn_open(asked: Open) -> Chosen:
     Choices are made with part of the rows and judged by others; then everything is learnt again from all
     rows, unless all but the user's validation rows were used already.
     """
-    ground, held_out = _ground(asked)
+    ground, aside = _ground(asked)
     record: dict[str, Any] = {"n_rows_tried_with": ground.table.n_rows}
     topology, methods = asked.topology, list(SEVERAL)
     if topology is None and ground.table.n_rows < ROWS_FOR_TRIALS:
@@ -155,25 +164,31 @@ def learn_open(asked: Open) -> Chosen:
         job = Job(asked.table, tree, chosen, asked.moments, asked.settings, asked.report)
         learnt = learn_auto(job)
         learnt.diagnostics.update(record)
-        tried = partial(_few_without, asked, ground, tree, chosen, learnt)
-        return Chosen(learnt, topology, tree, tried, held_out)
+        return Chosen(learnt, topology, tree, partial(few_tried, job, asked.validation, learnt))
     forest = _forest(asked, ground, first, methods)
-    return _kept(asked, ground, forest, topology, record, held_out)
+    return _kept(asked, ground, forest, topology, record, aside)
 
 
-def _few_without(
-    asked: Open, ground: Ground, tree: RootedTree, states: tuple[int, ...], learnt: Learnt
-) -> Network | Tables | Mixture:
-    """A tree with few states, learnt without the rows that judge."""
-    if ground.table.n_rows < asked.table.n_rows:
-        job = Job(ground.table, tree, states, ground.moments, asked.settings, silent)
+def few_tried(job: Job, validation: Table | None, learnt: Learnt) -> list[Tried]:
+    """Trees with few states, learnt without one part of the rows after the other."""
+    table = job.table
+    if validation is not None or table.n_rows < ROWS_FOR_TRIALS:
+        return [Tried(learnt.parameters, None)]
+    order = np.random.default_rng(job.settings.seed).permutation(table.n_rows)
+    n_parts = N_PARTS if table.n_rows <= ROWS_IN_PARTS else 1
+    found = []
+    for part in range(n_parts):
+        held_out = np.sort(order[part::N_PARTS])
+        rest = table.take(np.setdiff1d(order, held_out))
+        moments = CountedMoments.of(rest.codes, rest.schema.cards, rest.weights)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # all of it was said of the tree that is kept
-            learnt = learn_auto(job)
-    return learnt.parameters
+            again = learn_auto(replace(job, table=rest, moments=moments, report=silent))
+        found.append(Tried(again.parameters, held_out))
+    return found
 
 
-def _ground(asked: Open) -> tuple[Ground, NDArray[np.int64] | None]:
+def _ground(asked: Open) -> tuple[Ground, Rows | None]:
     """The rows to choose with, and those to judge by; the numbers of these, if they are the table's."""
     most = max(MOST_CELLS // max(len(asked.table.schema), 1), FEWEST_ROWS)
     rows, held_out = rows_aside(
@@ -296,10 +311,10 @@ def _kept(
     forest: Forest,
     topology: Topology,
     record: dict[str, Any],
-    held_out: NDArray[np.int64] | None,
+    aside: Rows | None,
 ) -> Chosen:
     """The forest, learnt again from all rows where there are more, as one tree or a mixture."""
-    tried = partial(_together, forest)
+    tried = Tried(_together(forest), aside)
     if ground.table.n_rows < asked.table.n_rows:
         every = replace(ground, table=asked.table, held_out=asked.validation)
         forest = retrained(every, forest, _part(asked.report, 0.9, 1.0))
@@ -319,7 +334,7 @@ def _kept(
     parameters = _together(forest)
     if tree is not topology.rooted(asked.table.schema.names):
         topology = topology_of(tree)
-    return Chosen(Learnt(parameters, diagnostics), topology, tree, tried, held_out)
+    return Chosen(Learnt(parameters, diagnostics), topology, tree, lambda: [tried])
 
 
 def _together(forest: Forest) -> Tables | Mixture:
