@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import DataError
@@ -10,6 +11,7 @@ from tacit.estimators.junction import JunctionEstimator, Model
 
 if TYPE_CHECKING:
     from tacit.data.table import Schema, Table
+    from tacit.structure.graphs import VariableGraph
 
 
 class ChainEstimator(JunctionEstimator):
@@ -38,10 +40,16 @@ class ChainEstimator(JunctionEstimator):
         raise NotImplementedError
 
     def _model(self, schema: Schema) -> Model:
-        from tacit.structure.graphs import VariableGraph
-
         edges, shared = self._graph(schema)
-        return Model(VariableGraph.of(edges), shared if self.homogeneous else {})
+        return Model(_remembered(tuple(edges)), shared if self.homogeneous else {})
+
+
+@lru_cache(maxsize=16)
+def _remembered(edges: tuple[tuple[str, str], ...]) -> VariableGraph:
+    """The graph of some edges; remembered, because one is often fitted many times."""
+    from tacit.structure.graphs import VariableGraph
+
+    return VariableGraph.of(edges)
 
 
 def _alike(schema: Schema) -> tuple[Any, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -99,6 +100,7 @@ def chosen_component(components: Sequence[Component], number: int | None) -> Com
     return components[int(number)]
 
 
+@lru_cache(maxsize=64)
 def topology_of(tree: RootedTree) -> Topology:
     """The tree over named variables that a rooted tree was made from; without lengths of edges.
 

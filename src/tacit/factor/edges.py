@@ -137,10 +137,28 @@ def edge_bases(
         )
     asked = [(*edges[edge].below, *group) for edge in grouped for group in edges[edge].above]
     tables = iter(moments.tables(asked) if asked else [])
+    alike: dict[Hashable, list[tuple[Key, _Stack, EdgeViews]]] = defaultdict(list)
     for edge in grouped:
         stack, views = _from_tables(edges[edge], tables, moments, pairs)
-        (out[edge],) = bases_of(stack, [views], cut)
+        own = None if stack.turned is None else edge
+        alike[own, stack.joint.shape, tuple(stack.widths)].append((edge, stack, views))
+    for found in alike.values():
+        names, stacks, every = zip(*found, strict=True)
+        out.update(zip(names, bases_of(_stacked(stacks), every, cut), strict=True))
     return out
+
+
+def _stacked(stacks: Sequence[_Stack]) -> _Stack:
+    """Stacks of one edge each as one stack; all are of one shape, and none is turned if there are several."""
+    if len(stacks) == 1:
+        return stacks[0]
+    return _Stack(
+        joint=np.concatenate([each.joint for each in stacks]),
+        rows=np.concatenate([each.rows for each in stacks]),
+        columns=np.concatenate([each.columns for each in stacks]),
+        levels=np.concatenate([each.levels for each in stacks]),
+        widths=stacks[0].widths,
+    )
 
 
 def _from_pairs(pairs: PairMoments, edges: Sequence[EdgeViews]) -> _Stack:
@@ -200,15 +218,13 @@ def _from_tables(
         row_scales = root_scale(blocks[0].sum(axis=1), moments.n_rows)[None]
         column_scales = [root_scale(block.sum(axis=0), moments.n_rows) for block in blocks]
     low, high = turned.constants if turned else (np.ones((1, n_cells)), np.ones((1, widths.sum())))
-    strengths = []
+    rests = []
     ends = np.cumsum(widths)[:-1]
     for block, scale, one in zip(blocks, column_scales, np.split(high[0], ends), strict=True):
         by_row, by_column = block @ one, low[0] @ block
         rest = block - np.outer(by_row, by_column) / (low[0] @ by_row) if whiten else block
-        _, values, _ = stacked_svd(row_scales.T * rest * scale)
-        if whiten:
-            values = np.append(1.0, values)
-        strengths.append(float(values[views.rank - 1]) if len(values) >= views.rank else 0.0)
+        rests.append(row_scales.T * rest * scale)
+    strengths = _strengths(rests, views.rank, whiten=whiten)
     weights = _weights(np.array([strengths]), whiten=whiten)
     share = weights**2 / max(moments.n_rows, 1)
     stack = _Stack(
@@ -220,6 +236,17 @@ def _from_tables(
         turned=turned,
     )
     return stack, replace(views, strengths=tuple(strengths))
+
+
+def _strengths(tables: Sequence[Array], rank: int, *, whiten: bool) -> list[float]:
+    """The singular value of each table at a rank; the first of whitened ones is 1, and not in the table."""
+    if len({table.shape for table in tables}) == 1:
+        spectra = list(stacked_svd(np.array(tables))[1])
+    else:
+        spectra = [stacked_svd(table)[1] for table in tables]
+    if whiten:
+        spectra = [np.append(1.0, values) for values in spectra]
+    return [float(values[rank - 1]) if len(values) >= rank else 0.0 for values in spectra]
 
 
 def _group_turns(
