@@ -104,3 +104,10 @@ def test_of_very_many_rows_a_sample_with_both_ends_is_looked_at():
     assert np.array_equal(some, some_rows(values)[0])
     counts = np.bincount(codes_of_numbers(values, tuple(even_cuts(values, 10))))
     assert counts == pytest.approx(np.full(10, 40_000), rel=0.03)
+
+
+def test_a_few_rows_beside_a_frequent_value_are_no_bin():
+    values = np.concatenate([[0.0], np.ones(300), np.arange(2.0, 101.0)])
+    cuts = even_cuts(values, 10)
+    assert cuts[0] == 1.5
+    assert np.bincount(codes_of_numbers(values, tuple(cuts)))[0] == 301
