@@ -11,11 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.data.encoders import Encoder
 from tacit.data.mixed import MixedSchema, MixedTable
 from tacit.estimators.companions import (
     MOST_COORDINATES,
@@ -24,6 +26,8 @@ from tacit.estimators.companions import (
     fit_companions,
     n_coordinates,
 )
+from tacit.estimators.number_evidence import cell_answers
+from tacit.query.mixtures import Learnt
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -76,6 +80,32 @@ class Judged:
     held_out: MixedTable  # the others
     # The tree's answers for the missing cells of a table, by column.
     ask: Callable[[MixedTable], Told]
+
+
+class _Trial(Protocol):
+    """A tree that was learnt without some rows."""
+
+    @property
+    def parameters(self) -> Learnt: ...
+
+    @property
+    def rows(self) -> MixedTable: ...
+
+    def learnt_from(self, table: MixedTable) -> MixedTable: ...
+
+
+def judged_trees(
+    table: MixedTable, trials: Sequence[_Trial], encoders: Sequence[Encoder]
+) -> list[Judged]:
+    """Trees that were learnt without some rows of a table, ready to be asked for the cells of these."""
+    return [
+        Judged(each.learnt_from(table), each.rows, partial(_told, each.parameters, encoders))
+        for each in trials
+    ]
+
+
+def _told(learnt: Learnt, encoders: Sequence[Encoder], table: MixedTable) -> Told:
+    return cell_answers(learnt, table, encoders, range(len(encoders)))[0]
 
 
 def pays(table: MixedTable) -> bool:
@@ -146,6 +176,13 @@ def without(rows: MixedTable, hidden: Flags) -> MixedTable:
     numbers[hidden[:, rows.schema.continuous]] = np.nan
     codes[hidden[:, rows.schema.categorical]] = -1
     return MixedTable(rows.schema, numbers, codes, rows.weights)
+
+
+def without_column(rows: MixedTable, column: int) -> MixedTable:
+    """The rows with all cells of a column missing."""
+    hidden = np.zeros((rows.n_rows, len(rows.schema)), dtype=np.bool_)
+    hidden[:, column] = True
+    return without(rows, hidden)
 
 
 @dataclass(eq=False)

@@ -94,13 +94,17 @@ class Answers:
         shares = np.maximum(shares, LEAST_SHARE)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
-    def told(self, columns: Sequence[int]) -> dict[int, Array]:
-        """By column: (row,) means of numbers, (row, category) probabilities of categories."""
-        numbers = set(self.scores.schema.continuous)
-        return {
-            column: self.expectation(column) if column in numbers else self.probabilities(column)
-            for column in columns
-        }
+    def told(self, columns: Sequence[int], *, median: bool = False) -> dict[int, Array]:
+        """By column: (row,) means or medians of numbers, (row, category) probabilities of categories."""
+        found = {}
+        for column in columns:
+            if column not in self.scores.schema.continuous:
+                found[column] = self.probabilities(column)
+            elif median:
+                found[column] = self.quantiles(column, np.array([0.5]))[:, 0]
+            else:
+                found[column] = self.expectation(column)
+        return found
 
     def _numbers(self, column: int, steps: Array) -> Array:
         """(row, step) The numbers so many deviations above the means; none beyond what was seen."""

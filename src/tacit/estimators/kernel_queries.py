@@ -97,7 +97,8 @@ class KernelQueries(KernelRows):
         """
         leaf = self._number(target)
         found = [each.expectations(function) for each in self._coefficients(X, leaf)]
-        return np.concatenate(found)
+        tree = np.concatenate(found)
+        return self._joined(X, leaf, tree, lambda answers: answers.expectation(leaf, function))
 
     def quantiles(self, X: Any, target: str, q: ArrayLike = (0.05, 0.5, 0.95)) -> Array:
         """Quantiles of a column of numbers given whatever else is present in each row.
@@ -117,7 +118,8 @@ class KernelQueries(KernelRows):
         if shares.ndim > 1:
             raise ArgumentError(f"q has shape {shares.shape}; give a number, or a list of numbers")
         asked = np.atleast_1d(shares)
-        found = np.concatenate([each.quantiles(asked) for each in self._coefficients(X, leaf)])
+        tree = np.concatenate([each.quantiles(asked) for each in self._coefficients(X, leaf)])
+        found = self._joined(X, leaf, tree, lambda answers: answers.quantiles(leaf, asked))
         return found[:, 0] if shares.ndim == 0 else found
 
     def predict_proba(
@@ -242,31 +244,26 @@ class KernelQueries(KernelRows):
             What a missing number becomes, given the row; a missing category becomes the most probable one.
         """
         from tacit.data.mixed import decode_mixed
-        from tacit.query.answers import conditionals
+        from tacit.estimators.number_evidence import cell_answers
 
         check_choice("numbers", numbers, IMPUTED)
-        table, _ = self._rows(X, None)
+        table, _ = self._rows(X)
         leaves = np.flatnonzero(table.missing.any(axis=0)).tolist()
-        continuous = [leaf for leaf in leaves if leaf in self.schema_.continuous]
-        coded = [leaf for leaf in leaves if leaf in self.schema_.categorical]
-        filled: dict[int, list[NDArray[Any]]] = {leaf: [] for leaf in leaves}
-        repairs = self._no_repairs()
+        median = numbers == "median"
         with self._threads():
-            for evidence in self._evidence_blocks(table) if leaves else ():
-                # What a cell says of itself has no part in these, so that one pass serves all columns.
-                found = self._coefficients_of(evidence, continuous)
-                for leaf, each in zip(continuous, found, strict=True):
-                    median = numbers == "median"
-                    told = each.quantiles(np.array([0.5]))[:, 0] if median else each.expectations()
-                    filled[leaf].append(told)
-                    repairs += each.repairs()
-                beliefs = conditionals(self.parameters_, evidence, coded)
-                for leaf, probabilities in zip(coded, beliefs.tables, strict=True):
-                    filled[leaf].append(probabilities.argmax(axis=1))
-                repairs += beliefs.repairs
+            told, repairs = cell_answers(
+                self.parameters_, table, self.encoders_, leaves, median=median
+            )
+            blend = self._blend if leaves else None
+            if blend is not None:
+                beside = blend.companion.answers(table).told(leaves, median=median)
+                told = {leaf: blend.joined(leaf, told[leaf], beside[leaf]) for leaf in leaves}
         self._record(repairs)
-        whole = table.filled({leaf: np.concatenate(each) for leaf, each in filled.items()})
-        return decode_mixed(whole, like=X)
+        filled = {
+            leaf: told[leaf] if leaf in self.schema_.continuous else told[leaf].argmax(axis=1)
+            for leaf in leaves
+        }
+        return decode_mixed(table.filled(filled), like=X)
 
     def most_likely(self, X: Any) -> Any:
         """Not available: no completion of numbers is the most probable one; see `impute`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tacit.data.encoders import Encoder
     from tacit.data.margins import Margin
     from tacit.data.mixed import MixedSchema, MixedTable
+    from tacit.estimators.blending import Blend
+    from tacit.estimators.companions import Answers
     from tacit.query.densities import Coefficients
     from tacit.query.evidence import Evidence
     from tacit.query.repairs import Repairs
@@ -30,6 +32,7 @@ class KernelRows(TreeQueries):
     schema_: MixedSchema
     encoders_: tuple[Encoder, ...]
     margins_: tuple[Margin | Array, ...] | None  # of operators: each column's own distribution
+    blend_: Blend | None  # a Gaussian beside the tree, for means, quantiles and missing cells
 
     def _number(self, target: str) -> int:
         """The place of a column of numbers."""
@@ -106,6 +109,19 @@ class KernelRows(TreeQueries):
 
         with self._threads():
             return leaf_coefficients(self.parameters_, evidence, leaves, self.encoders_)
+
+    @property
+    def _blend(self) -> Blend | None:
+        return self.blend_ if self.blend else None
+
+    def _joined(self, X: Any, leaf: int, tree: Array, ask: Callable[[Answers], Array]) -> Array:
+        """What the tree says of a column of numbers, joined with what the Gaussian beside it says."""
+        from tacit.estimators.blending import without_column
+
+        if self._blend is None or self._blend.weights[leaf] == 0:
+            return tree
+        table = without_column(self._rows(X)[0], leaf)
+        return self._blend.joined(leaf, tree, ask(self._blend.companion.answers(table)))
 
     def _no_repairs(self) -> Repairs:
         from tacit.query.repairs import Repairs

@@ -57,6 +57,10 @@ class KernelTree(KernelQueries):
         Leaves that each linear system of "spectral" uses.
     pseudo_counts : float or "auto"
         Dirichlet pseudo-counts per table row, by learn="auto".
+    blend : bool
+        Whether means, quantiles and missing cells are those of the tree joined with those of a Gaussian of
+        normal scores and indicators, by learn="auto". How much the Gaussian counts in each column is
+        learnt from hidden cells of held-out rows; densities and probabilities are the tree's own.
     max_iter : int
         Largest number of steps of EM.
     negative : {"floor", "nan", "raise"}
@@ -110,6 +114,7 @@ class KernelTree(KernelQueries):
         n_components: int | str = "auto",
         n_views: int = 5,
         pseudo_counts: float | str = "auto",
+        blend: bool = True,
         max_iter: int = 1000,
         negative: str = "floor",
         unknown: str = "error",
@@ -129,6 +134,7 @@ class KernelTree(KernelQueries):
         self.n_components = n_components
         self.n_views = n_views
         self.pseudo_counts = pseudo_counts
+        self.blend = blend
         self.max_iter = max_iter
         self.negative = negative
         self.unknown = unknown
@@ -153,6 +159,7 @@ class KernelTree(KernelQueries):
             learnt again from all of X at the end.
         """
         from tacit.data.mixedreading import encode_mixed, read_mixed
+        from tacit.estimators.blending import fit_blend, judged_trees
         from tacit.estimators.progress import reporting
         from tacit.loops.threads import limit_threads
 
@@ -165,6 +172,10 @@ class KernelTree(KernelQueries):
             found = self._learned(table, watching, settings, report)
         keep(self, X, table, found.counts, found.topology, found.tree, found.learnt)
         self.encoders_, self.margins_ = found.encoders, found.margins
+        self.blend_ = None
+        if self.blend:
+            judged = judged_trees(table, found.trials, found.encoders)
+            self.blend_ = fit_blend(table, judged, random_state=settings.seed)
         return self
 
     # -- within -----------------------------------------------------------------------------------
@@ -218,6 +229,7 @@ class KernelTree(KernelQueries):
                 n_components=self.n_components,
                 n_bins=self.n_bins,
                 blur=self.bandwidth,
+                blend=bool(self.blend),
                 settings=settings,
                 n_jobs=n_jobs,
                 report=report,

@@ -67,6 +67,7 @@ class Asked:
     n_components: int | str
     n_bins: int | str
     blur: float | str  # of the bumps, in bins
+    blend: bool  # whether a Gaussian beside the tree is wanted, which needs trials
     settings: Settings
     n_jobs: int | None  # None for all processors
     report: Report
@@ -78,6 +79,13 @@ class Trial:
 
     parameters: Network | Tables | Mixture
     rows: MixedTable
+    numbers: NDArray[np.int64] | None = None  # of these rows in the table, if they are its own
+
+    def learnt_from(self, table: MixedTable) -> MixedTable:
+        """The rows of the table that it was learnt from."""
+        if self.numbers is None:
+            return table
+        return table.take(np.setdiff1d(np.arange(table.n_rows), self.numbers))
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,12 +218,12 @@ def _learn(
         job = Job(binned, tree, states, moments, settings, asked.report)
         learnt = learn_auto(job)
         tried = partial(few_tried, job, watching, learnt)
-    needed = isinstance(asked.blur, str) and bool(table.schema.continuous)
+    needed = bool(table.schema.continuous) and (isinstance(asked.blur, str) or asked.blend)
     trials = []
     for each in tried() if needed else ():
         rows = validation if each.held_out is None else table.take(each.held_out)
         if rows is not None and rows.n_rows:
-            trials.append(Trial(each.parameters, rows))
+            trials.append(Trial(each.parameters, rows, each.held_out))
     counts = moments.pairs().counts
     return Learned(learnt, encoders, topology, tree, counts, tuple(trials))
 

@@ -102,6 +102,54 @@ def log_densities(
     return found, repairs
 
 
+def cell_answers(
+    learnt: Learnt,
+    table: MixedTable,
+    encoders: Sequence[Encoder],
+    leaves: Sequence[int],
+    *,
+    median: bool = False,
+) -> tuple[dict[int, Array], Repairs]:
+    """What each row tells of some columns, whatever their own cells are.
+
+    Parameters
+    ----------
+    learnt : Network, Tables or Mixture
+    table : MixedTable
+    encoders : sequence of Encoder
+    leaves : sequence of int
+    median : bool
+        Medians of numbers instead of means.
+
+    Returns
+    -------
+    dict
+        By leaf: (row,) means or medians of numbers, (row, category) probabilities of categories.
+    Repairs
+    """
+    from tacit.query.answers import conditionals
+    from tacit.query.densities import leaf_coefficients
+    from tacit.query.repairs import Repairs
+
+    continuous = [leaf for leaf in leaves if leaf in table.schema.continuous]
+    coded = [leaf for leaf in leaves if leaf not in table.schema.continuous]
+    parts: dict[int, list[Array]] = {leaf: [] for leaf in leaves}
+    repairs = Repairs()
+    for _, rows in table_blocks(table, encoders) if leaves else ():
+        evidence = table_evidence(rows, encoders)
+        # What a cell says of itself has no part in these, so that one pass serves all columns.
+        found = leaf_coefficients(learnt, evidence, continuous, encoders)
+        for leaf, each in zip(continuous, found, strict=True):
+            told = each.quantiles(np.array([0.5]))[:, 0] if median else each.expectations()
+            parts[leaf].append(told)
+            repairs += each.repairs()
+        beliefs = conditionals(learnt, evidence, coded)
+        for leaf, probabilities in zip(coded, beliefs.tables, strict=True):
+            parts[leaf].append(probabilities)
+        repairs += beliefs.repairs
+    return {leaf: np.concatenate(each) for leaf, each in parts.items()}, repairs
+
+
 def _independent(table: MixedTable, margins: Sequence[Margin | Array]) -> Array:
     """(row,) Log-density of what was observed if all columns were independent."""
     total = np.zeros(table.n_rows)
