@@ -75,20 +75,22 @@ class Scores:
                 found.append(name)
         return tuple(found)
 
+    def coordinates_of(self, place: int) -> slice:
+        """The coordinates of a column."""
+        return slice(self.starts[place], self.starts[place + 1])
+
     def coordinates(self, table: MixedTable) -> Array:
         """(row, coordinate) the scores of all cells; NaN where one is missing."""
         found = np.full((table.n_rows, self.starts[-1]), np.nan)
         for place, margin in enumerate(self.margins):
-            values, start, width = table.column(place), self.starts[place], self.widths[place]
+            values, ours = table.column(place), self.coordinates_of(place)
             if place in self.schema.continuous:
                 there = ~np.isnan(values)
-                found[there, start] = (
-                    values[there] if margin is None else margin.scores(values[there])
-                )
+                scores = values[there] if margin is None else margin.scores(values[there])
+                found[there, ours.start] = scores
             else:
                 there = values >= 0
-                codes = np.arange(width)
-                found[there, start : start + width] = values[there, None] == codes
+                found[there, ours] = values[there, None] == np.arange(self.widths[place])
         return found
 
     def log_slopes(self, table: MixedTable) -> Array:

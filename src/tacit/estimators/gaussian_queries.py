@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, DensityMixin
 
-from tacit.errors import ArgumentError, ArgumentTypeError, ColumnError, DataError
+from tacit.errors import ArgumentError, ArgumentTypeError
 from tacit.estimators.arguments import check_choice, check_rows, generator_from
 
 if TYPE_CHECKING:
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from tacit.structure.topology import Topology
 
 Array = NDArray[np.float64]
-
-_N_NODES = 64  # of a quadrature that is exact for polynomials of twice the degree
-_LEAST = 1e-12  # probability of a category
+Function = Callable[[Array], Array]
 
 
 class GaussianQueries(DensityMixin, BaseEstimator):
@@ -70,15 +68,14 @@ class GaussianQueries(DensityMixin, BaseEstimator):
     def score_samples(self, X: Any) -> Array:
         """Natural logarithm of the density of what is there of each row; 0 where nothing is.
 
-        Where columns are categories, the density is that of the Gaussian at their indicators: a number to
-        compare rows by, but no probability.
+        Categories count with their probabilities, each column's given the numbers and the columns of
+        categories before it.
         """
-        from tacit.query.gaussian import log_density
+        from tacit.query.scores import log_densities
 
         table = self._table(X)
         with self._threads():
-            found = log_density(self.gaussian_, self.scores_.coordinates(table))
-            return found + self.scores_.log_slopes(table)
+            return log_densities(self.gaussian_, self.scores_, table)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean of `score_samples`, in nats per row."""
@@ -88,64 +85,68 @@ class GaussianQueries(DensityMixin, BaseEstimator):
         """The density of what is there of each row: (row,)."""
         return np.asarray(np.exp(self.score_samples(X)))
 
-    def conditional_density(self, X: Any, target: str, grid: Any = None) -> tuple[Array, Array]:
-        """Density of a column of numbers given the rest of each row.
+    def conditional_density(
+        self, X: Any, target: str, grid: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
+        """The density of a column of numbers given whatever else is present in each row.
 
         Parameters
         ----------
         X : table
+            The target's own cells are not used.
         target : str
-            A column of numbers.
-        grid : (number,) array, optional
-            Where; by default 200 numbers from below the least to above the largest of the training data.
+        grid : (place,) numbers, optional
+            Where the densities are wanted; by default 200 numbers that span what the column holds.
 
         Returns
         -------
-        grid : (number,) array
-        density : (row, number) array
+        grid : (place,) array
+        densities : (row, place) array
         """
-        place = self._numbers_place(target)
-        points = self._grid(place) if grid is None else _checked_numbers("grid", grid)
+        place = self._number(target)
+        points = self._grid(place) if grid is None else _checked_grid(grid)
         mean, scale = self._conditional(X, place)
-        scores = self.scores_.scores(place, points)
-        z = (scores - mean[:, None]) / scale[:, None]
+        z = (self.scores_.scores(place, points) - mean[:, None]) / scale[:, None]
         log_density = -0.5 * (z**2 + np.log(2 * np.pi)) - np.log(scale[:, None])
         return points, np.exp(log_density + self.scores_.log_slope(place, points))
 
-    def expectation(
-        self, X: Any, target: str, function: Callable[[Array], Array] | None = None
-    ) -> Array:
-        """E[target | the rest of each row], or of a function of it: (row,).
+    def expectation(self, X: Any, target: str, function: Function | None = None) -> Array:
+        """The mean of a column of numbers, or of a function of it, given whatever else is in each row.
 
         Parameters
         ----------
         X : table
+            The target's own cells are not used.
         target : str
-            A column of numbers.
         function : callable, optional
-            From an array of numbers to an array of the same shape.
-        """
-        place = self._numbers_place(target)
-        return self._expected(place, *self._conditional(X, place), function)
-
-    def quantiles(self, X: Any, target: str, q: Any = 0.5) -> Array:
-        """Quantiles of a column of numbers given the rest of each row.
-
-        Parameters
-        ----------
-        X : table
-        target : str
-            A column of numbers.
-        q : float, or (quantile,) array
-            Between 0 and 1.
+            Takes an array of numbers and gives one of the same shape.
 
         Returns
         -------
-        (row,) array, or (row, quantile)
+        (row,) array
+        """
+        from tacit.query.scores import expected_numbers
+
+        place = self._number(target)
+        return expected_numbers(self.scores_, place, *self._conditional(X, place), function)
+
+    def quantiles(self, X: Any, target: str, q: ArrayLike = (0.05, 0.5, 0.95)) -> Array:
+        """Quantiles of a column of numbers given whatever else is present in each row.
+
+        Parameters
+        ----------
+        X : table
+            The target's own cells are not used.
+        target : str
+        q : number or (share,) numbers between 0 and 1
+
+        Returns
+        -------
+        (row,) array for a single number, else (row, share) array
         """
         from scipy.special import ndtri
 
-        place = self._numbers_place(target)
+        place = self._number(target)
         shares = np.asarray(q, dtype=np.float64)
         if shares.ndim > 1 or not ((shares > 0) & (shares < 1)).all():
             raise ArgumentError(f"q={q!r}; give numbers between 0 and 1, both excluded")
@@ -154,63 +155,76 @@ class GaussianQueries(DensityMixin, BaseEstimator):
         found = self.scores_.numbers(place, mean[:, None] + scale[:, None] * z)
         return found if shares.ndim else found[:, 0]
 
-    def predict_proba(self, X: Any, target: str | None = None) -> Array:
-        """P(target | the rest of each row) of a column of categories, in their order: (row, category).
+    def predict_proba(self, X: Any, target: str | Sequence[str] | None = None) -> Any:
+        """P(target | whatever else is present in each row) of columns of categories.
 
-        They are the conditional means of the indicators, made to lie between zero and one. Without a target:
-        of all columns of categories side by side.
-        """
-        self._check_fitted()
-        if target is None:
-            names = [self.schema_.names[place] for place in self.schema_.categorical]
-            nothing = np.empty((self._table(X).n_rows, 0))
-            return np.hstack([nothing, *(self.predict_proba(X, name) for name in names)])
-        place = self.schema_.index(target)
-        if place in self.schema_.continuous:
-            raise ColumnError(
-                f"column {target!r} holds numbers, not categories; ask for conditional_density, "
-                f"expectation or quantiles"
-            )
-        with self._threads():
-            filled = self._filled(self._coordinates(X, without=place), variances=False)
-        return self._classes(place, filled[0])
-
-    # -- rows -------------------------------------------------------------------------------------
-
-    def impute(self, X: Any, *, point: str = "mean") -> Any:
-        """The rows with missing cells filled in; the caller's kind of table.
+        They are the conditional means of the indicators, made to lie between zero and one.
 
         Parameters
         ----------
         X : table
-        point : {"mean", "median"}
-            What stands for a missing number: its conditional mean, or median. These are the same unless
-            numbers were transformed. The median has the smaller absolute error. A category is the most
-            probable one.
-        """
-        from tacit.data.mixed import decode_mixed
+        target : str or sequence of str, optional
+            A column of categories, or several; none of their cells is used. Without it each of them in
+            turn, given all other columns.
 
-        check_choice("point", point, ("mean", "median"))
-        self._check_fitted()
+        Returns
+        -------
+        (row, category) array in the order of `categories_`, or a dict of such arrays for several targets;
+        without a target those of all columns side by side
+        """
+        from tacit.estimators.asking import target_names
+        from tacit.query.scores import class_shares
+
         table = self._table(X)
         rows = self.scores_.coordinates(table)
+        every = [self.schema_.names[place] for place in self.schema_.categorical]
+        names = every if target is None else target_names(self.schema_, target)
+        places = [self._category(name) for name in names]
+        if target is not None:
+            for place in places:
+                rows[:, self.scores_.coordinates_of(place)] = np.nan
         with self._threads():
-            mean, variances = self._filled(rows, variances=True)
-            columns: dict[int, NDArray[Any]] = {}
+            found = [class_shares(self.gaussian_, self.scores_, place, rows) for place in places]
+        if isinstance(target, str):
+            return found[0]
+        if target is None:
+            return np.hstack([np.empty((len(rows), 0)), *found])
+        return dict(zip(names, found, strict=True))
+
+    # -- rows -------------------------------------------------------------------------------------
+
+    def impute(self, X: Any, *, numbers: str = "mean") -> Any:
+        """The rows with every missing cell filled, in the caller's kind of table.
+
+        Parameters
+        ----------
+        X : table
+        numbers : {"mean", "median"}
+            What a missing number becomes, given the row. These are the same unless numbers were transformed;
+            the median has the smaller absolute error. A missing category becomes the most probable one.
+        """
+        from tacit.data.mixed import decode_mixed
+        from tacit.query.gaussian import fill
+        from tacit.query.scores import expected_numbers, shares_from_means
+
+        check_choice("numbers", numbers, ("mean", "median"))
+        table = self._table(X)
+        columns: dict[int, NDArray[Any]] = {}
+        with self._threads():
+            found = fill(self.gaussian_, self.scores_.coordinates(table), variances=True)
             for place in np.flatnonzero(table.missing.any(axis=0)).tolist():
-                gone = table.missing[:, place]
-                if place in self.schema_.continuous:
-                    start = self.scores_.starts[place]
-                    ours = mean[gone, start]
-                    values = np.full(len(rows), np.nan)
-                    if point == "median":
-                        values[gone] = self.scores_.numbers(place, ours)
-                    else:
-                        scale = np.sqrt(variances[gone, start])
-                        values[gone] = self._expected(place, ours, scale, None)
-                    columns[place] = values
+                if place in self.schema_.categorical:
+                    shares = shares_from_means(self.gaussian_, self.scores_, place, found.values)
+                    columns[place] = shares.argmax(axis=1)
+                    continue
+                gone, start = table.missing[:, place], self.scores_.starts[place]
+                mean, scale = found.values[gone, start], np.sqrt(found.variances[gone, start])
+                told = np.full(table.n_rows, np.nan)
+                if numbers == "median":
+                    told[gone] = self.scores_.numbers(place, mean)
                 else:
-                    columns[place] = self._classes(place, mean).argmax(axis=1)
+                    told[gone] = expected_numbers(self.scores_, place, mean, scale)
+                columns[place] = told
         return decode_mixed(table.filled(columns), like=X)
 
     def sample(
@@ -223,8 +237,6 @@ class GaussianQueries(DensityMixin, BaseEstimator):
     ) -> Any:
         """Rows drawn from the model, or from its conditional given the values of some columns.
 
-        A category is drawn as the one whose indicator is largest.
-
         Parameters
         ----------
         n : int
@@ -235,7 +247,7 @@ class GaussianQueries(DensityMixin, BaseEstimator):
             The kind of table to return, by default that of the training data.
         """
         from tacit.data.mixed import decode_mixed, empty_mixed
-        from tacit.query.gaussian import draws
+        from tacit.query.scores import drawn_table
 
         check_rows("n", n)
         self._check_fitted()
@@ -246,19 +258,11 @@ class GaussianQueries(DensityMixin, BaseEstimator):
         known = empty_mixed(1, self.schema_)
         if given:
             known = self._table({name: [value] for name, value in given.items()})
-        rows = np.repeat(self.scores_.coordinates(known), n, axis=0)
+        rows = known.take(np.zeros(n, dtype=np.int64))
         with self._threads():
-            drawn = draws(self.gaussian_, rows, generator_from(random_state))
-        columns: dict[int, NDArray[Any]] = {}
-        for place in range(len(self.schema_)):
-            if place in self.schema_.continuous:
-                start = self.scores_.starts[place]
-                columns[place] = self.scores_.numbers(place, drawn[:, start])
-            else:
-                columns[place] = self._classes(place, drawn).argmax(axis=1)
-        whole = known.take(np.zeros(n, dtype=np.int64)).filled(columns)
+            drawn = drawn_table(self.gaussian_, self.scores_, rows, generator_from(random_state))
         kind = self.diagnostics_.get("kind_of_table", "dict") if like is None else like
-        return decode_mixed(whole, like=kind)
+        return decode_mixed(drawn, like=kind)
 
     def save(self, path: Any) -> None:
         """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
@@ -288,11 +292,12 @@ class GaussianQueries(DensityMixin, BaseEstimator):
             **learnt.diagnostics,
         }
 
-    def _check_fitted(self) -> None:
+    def _check_fitted(self) -> bool:
         if not hasattr(self, "gaussian_"):
             from sklearn.utils.validation import check_is_fitted
 
             check_is_fitted(self)
+        return True
 
     def _threads(self) -> Any:
         from tacit.loops.threads import limit_threads
@@ -306,19 +311,24 @@ class GaussianQueries(DensityMixin, BaseEstimator):
         check_choice("unknown", self.unknown, ("error", "missing"))
         return encode_mixed(X, self.schema_, unknown=self.unknown, partial=True)
 
-    def _coordinates(self, X: Any, without: int) -> Array:
-        """The scores of rows, those of one column set aside."""
-        rows = self.scores_.coordinates(self._table(X))
-        start = self.scores_.starts[without]
-        rows[:, start : start + self.scores_.widths[without]] = np.nan
-        return rows
-
-    def _numbers_place(self, target: str) -> int:
+    def _number(self, target: str) -> int:
+        """The place of a column of numbers."""
         self._check_fitted()
+        if not isinstance(target, str):
+            raise ArgumentError(f"target={target!r}; name one column of numbers")
         place = self.schema_.index(target)
         if place not in self.schema_.continuous:
-            raise ColumnError(
-                f"column {target!r} holds categories, not numbers; ask for predict_proba"
+            raise ArgumentError(
+                f"column {target!r} holds categories; predict_proba tells their probabilities"
+            )
+        return place
+
+    def _category(self, name: str) -> int:
+        """The place of a column of categories."""
+        place = self.schema_.index(name)
+        if place in self.schema_.continuous:
+            raise ArgumentError(
+                f"column {name!r} holds numbers; conditional_density, expectation and quantiles tell of them"
             )
         return place
 
@@ -327,39 +337,8 @@ class GaussianQueries(DensityMixin, BaseEstimator):
         from tacit.query.gaussian import conditionals
 
         with self._threads():
-            rows = self._coordinates(X, without=place)
+            rows = self.scores_.coordinates(self._table(X))
             return conditionals(self.gaussian_, rows, self.scores_.starts[place])
-
-    def _filled(self, rows: Array, *, variances: bool) -> tuple[Array, Array]:
-        from tacit.query.gaussian import fill
-
-        found = fill(self.gaussian_, rows, variances=variances)
-        return found.values, found.variances
-
-    def _expected(
-        self, place: int, mean: Array, scale: Array, function: Callable[[Array], Array] | None
-    ) -> Array:
-        """(row,) E[function of the number] where its score is Gaussian."""
-        from tacit.data.scores import mean_over_knots
-
-        if self.scores_.margins[place] is None:
-            if function is None:
-                return mean
-            nodes, weights = np.polynomial.hermite_e.hermegauss(_N_NODES)
-            values = _applied(function, mean[:, None] + scale[:, None] * nodes)
-            return np.asarray(values @ weights / weights.sum())
-        knots, numbers = self.scores_.knots(place)
-        return mean_over_knots(
-            knots, numbers if function is None else _applied(function, numbers), mean, scale
-        )
-
-    def _classes(self, place: int, mean: Array) -> Array:
-        """(row, category) probabilities from the means of a column's indicators."""
-        start = self.scores_.starts[place]
-        others = mean[:, start : start + self.scores_.widths[place]]
-        shares = np.column_stack([others, 1.0 - others.sum(axis=1)])
-        shares = np.clip(shares, _LEAST, None)
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def _grid(self, place: int) -> Array:
         column: Any = self.schema_.columns[place]
@@ -367,18 +346,11 @@ class GaussianQueries(DensityMixin, BaseEstimator):
         return np.linspace(column.low - reach, column.high + reach, 200)
 
 
-def _checked_numbers(name: str, values: Any) -> Array:
-    found = np.asarray(values, dtype=np.float64)
-    if found.ndim != 1 or not np.isfinite(found).all():
-        raise DataError(f"{name} must be numbers along one axis, all of them finite")
-    return found
-
-
-def _applied(function: Callable[[Array], Array], numbers: Array) -> Array:
-    found = np.asarray(function(numbers), dtype=np.float64)
-    if found.shape != numbers.shape:
-        raise ArgumentError(
-            f"function makes an array of shape {found.shape} of one of shape {numbers.shape}; it is "
-            f"applied to each number"
-        )
-    return found
+def _checked_grid(grid: ArrayLike) -> Array:
+    try:
+        places = np.asarray(grid, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"grid must be numbers: {error}") from error
+    if places.ndim != 1 or not np.isfinite(places).all():
+        raise ArgumentError(f"grid of shape {places.shape}; give a list of finite numbers")
+    return places
