@@ -74,18 +74,19 @@ class Whitening:
             Turn.of(raw[span, span], pairs.totals[span], float(supports[leaf, leaf]))
             for leaf, span in enumerate(spans)
         )
-        joint, means = np.empty_like(raw), np.empty(len(raw))
-        for turn, span in zip(turns, spans, strict=True):
-            joint[span] = turn.inverse_root @ raw[span]
-            means[span] = turn.inverse_root @ pairs.means[span]
-        for turn, span in zip(turns, spans, strict=True):
-            joint[:, span] = joint[:, span] @ turn.inverse_root
-        return Whitening(turns, joint, means)
+        means = [
+            turn.inverse_root @ pairs.means[span] for turn, span in zip(turns, spans, strict=True)
+        ]
+        return Whitening(turns, _scaled(turns, raw), np.concatenate([np.zeros(0), *means]))
+
+    def scaled(self, second: Array) -> Array:
+        """(cell, cell) Second moments, or covariances, of all features, as those of the whitened ones."""
+        return _scaled(self.turns, second)
 
     @property
     def constants(self) -> Array:
         """(cell,) The constants of all leaves, for the whitened features."""
-        return np.concatenate([turn.constant for turn in self.turns])
+        return np.concatenate([np.zeros(0), *(turn.constant for turn in self.turns)])
 
     @property
     def freedom(self) -> Array:
@@ -119,6 +120,17 @@ class Whitening:
             float(np.prod([turn.freedom + 1 for turn in own])) - 1,
             indicators=False,
         )
+
+
+def _scaled(turns: Sequence[Turn], second: Array) -> Array:
+    ends = np.cumsum([len(turn.total) for turn in turns])
+    spans = [slice(end - len(turn.total), end) for turn, end in zip(turns, ends, strict=True)]
+    out = np.empty_like(second)
+    for turn, span in zip(turns, spans, strict=True):
+        out[span] = turn.inverse_root @ second[span]
+    for turn, span in zip(turns, spans, strict=True):
+        out[:, span] = out[:, span] @ turn.inverse_root
+    return out
 
 
 def _of_indicators(shares: Array, n_rows: float) -> Turn:
