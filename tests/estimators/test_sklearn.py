@@ -13,11 +13,18 @@ from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from estimators.sklearn_exceptions import EXPECTED_FAILURES
-from tacit import ChowLiuTree, LatentClass, LatentTree, Topology
+from tacit import (
+    ChowLiuTree,
+    FactorialHMM,
+    HigherOrderHMM,
+    LatentClass,
+    LatentTree,
+    Topology,
+)
 from tacit.errors import BinningWarning, TacitError
 from tacit.toy import random_tree_model
 
-DEFAULTS = [LatentTree(), LatentClass(), ChowLiuTree()]
+DEFAULTS = [LatentTree(), LatentClass(), ChowLiuTree(), HigherOrderHMM(), FactorialHMM()]
 WAYS = ["spectral", "hierarchical", "mossel-roch", "em", "online-em"]
 
 

@@ -146,8 +146,7 @@ def separator_bases(
     plan = separator_plan(junction)
     edges = _single_views(plan, pairs, n_views)
     bases = edge_bases(moments, pairs, edges, cut=cut)
-    size, n_leaves = 1, junction.tree.n_leaves
-    growing = {edge: edges[edge] for edge in edges if edge >= n_leaves}
+    size, growing = 1, edges
     while growing and size < features:
         size += 1
         growing = {
@@ -157,7 +156,7 @@ def separator_bases(
             and (wider := _wider(plan, pairs, edge, bases[edge].seen.views, n_views, size))
         }
         bases.update(edge_bases(moments, pairs, growing, cut=cut))
-    for leaf in range(n_leaves):
+    for leaf in range(junction.tree.n_leaves):
         if leaf in bases and bases[leaf].seen.rank >= junction.n_states[leaf]:
             del bases[leaf]
     return {edge: shrunk(basis, constant=pairs.whiten) for edge, basis in bases.items()}
@@ -226,7 +225,7 @@ def _wider(
     kept = tuple(group for group, rank in groups.items() if rank == best)
     if min(reached, best) <= views.rank:
         return None
-    return EdgeViews(below, kept, (1.0,) * len(kept), min(reached, best))
+    return EdgeViews(below, kept, (1.0,) * len(kept), min(reached, best), views.noise)
 
 
 def _grown(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from tacit.errors import ArgumentError
 from tacit.factor.ranks import checked_states
@@ -23,6 +24,7 @@ def junction_spectral(
     features: int = 4,
     whiten: bool = True,
     cut: float = 0.9,
+    most: int | None = None,
 ) -> Factored:
     """A latent junction tree, up to a change of basis at every separator (thesis Algorithm 6).
 
@@ -44,15 +46,23 @@ def junction_spectral(
         Directions are kept whose singular value exceeds this many times the noise to be expected (half of
         one over the root of the number of rows for tables that are not whitened); never more than the
         separator has joint states. 0 keeps all of these.
+    most : int, optional
+        Directions of a separator that are kept at most.
     """
     checked_states(junction.tree, moments, junction.n_states)
     if n_views < 1 or features < 1 or not cut >= 0:
         raise ArgumentError(
             f"n_views={n_views}, features={features}, cut={cut}; give 1 or more, 1 or more, 0 or more"
         )
-    most = max(2, min(max(junction.caps), max(moments.cards)))
-    pairs = pair_moments(moments, most, whiten=whiten)
+    n_values = max(2, min(max(junction.caps), max(moments.cards)))
+    pairs = pair_moments(moments, n_values, whiten=whiten)
     bases = separator_bases(junction, moments, pairs, n_views=n_views, features=features, cut=cut)
+    if most is not None:
+        kept = slice(max(1, most))
+        for edge in set(bases).intersection(junction.tree.hidden):
+            basis = bases[edge]
+            left, right, emit = basis.left[:, kept], basis.right[:, kept], basis.emit[:, kept]
+            bases[edge] = replace(basis, left=left, right=right, emit=emit)
     nodes: Mapping[int, Dense | Chain] = _cores(
         junction.tree, moments, bases, list(junction.tree.hidden)
     )

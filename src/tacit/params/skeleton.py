@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 
 # Largest share of a row that chance has, so that states which the tree does not tell apart can part.
 CHANCE = 0.1
+# With fewer columns there is nothing that a tree could say.
+FEWEST_COLUMNS = 3
 # How strongly a hidden variable that the tree left out is taken to follow the one next to it.
 FOLLOWS = 0.8
 
@@ -49,12 +51,14 @@ def skeleton_start(
     rng : numpy.random.Generator
     """
     junction = ties.junction
-    known = _tree_tables(junction, pairs, codes, weights, most_states, rng)
+    known = None
+    if junction.tree.n_leaves >= FEWEST_COLUMNS:
+        known = _tree_tables(junction, pairs, codes, weights, most_states, rng)
     out = np.empty(ties.size)
     for block in ties.blocks:
         rows = rng.uniform(0.05, 1.0, (block.n_rows, block.n_columns))
         rows /= rows.sum(axis=1, keepdims=True)
-        found = [_family(junction, family, known) for family in block.families]
+        found = [] if known is None else [_family(junction, each, known) for each in block.families]
         told = [each for each in found if each is not None]
         if told:
             rows = CHANCE * rows + (1 - CHANCE) * np.mean(told, axis=0)
