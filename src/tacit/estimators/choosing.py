@@ -220,7 +220,7 @@ def _ranked_structures(asked: Open, ground: Ground) -> list[tuple[str, float]]:
     means = {name: float(np.average(each, weights=weights)) for name, each in rows.items()}
     ranked = sorted(means.items(), key=lambda each: -each[1])
     first, best = CANDIDATES[0], ranked[0][0]
-    if best != first and not _surely_better(rows[best], rows[first], weights):
+    if best != first and not surely_better(rows[best], rows[first], weights):
         ranked = [(first, means[first]), *(each for each in ranked if each[0] != first)]
     return ranked
 
@@ -276,14 +276,14 @@ def _first_tree(
     if (
         few is not None
         and not several
-        and not _surely_better(best.rows, few, ground.held_out.weights)
+        and not surely_better(best.rows, few, ground.held_out.weights)
     ):
         return None, record
     record.pop("states", None)
     return best, record
 
 
-def _surely_better(one: Array, other: Array, weights: Array | None) -> bool:
+def surely_better(one: Array, other: Array, weights: Array | None) -> bool:
     """Whether rows are likelier under one model, by more than a standard error."""
     weights = np.ones(len(one)) if weights is None else weights
     gain = one - other

@@ -19,7 +19,7 @@ from tacit.data.bins import even_cuts
 from tacit.data.encoders import BinEncoder, Encoder, IndicatorEncoder
 from tacit.data.margins import Margin, fit_margin
 from tacit.data.mixed import MixedTable, binned_table
-from tacit.estimators.choosing import Open, few_tried, learn_open
+from tacit.estimators.choosing import Open, few_tried, learn_open, surely_better
 from tacit.estimators.number_evidence import log_densities
 from tacit.estimators.progress import silent
 from tacit.estimators.recipes import START_STATES, Job, Learnt, Settings, learn_auto
@@ -164,26 +164,45 @@ def blurred_encoders(
     if not trials or all(each.kind == "indicator" for each in encoders):
         return blurred(encoders, DEFAULT_BLUR), {"blur": DEFAULT_BLUR}
     asked.report(0.95, "bumps of density")
-    blur, score, scores = best_blur(trials, encoders)
-    tries = [{"blur": each, "score": value} for each, value in sorted(scores.items())]
-    return blurred(encoders, blur), {"blur": blur, "blurs": tries, "held_out_density": score}
+    best = best_blur(trials, encoders)
+    return blurred(encoders, best.blur), {
+        "blur": best.blur,
+        "blurs": [{"blur": each, "score": score} for each, score in best.tried],
+        "held_out_density": best.score,
+    }
 
 
-def best_blur(
-    trials: Sequence[Trial], encoders: Sequence[Encoder]
-) -> tuple[float, float, dict[float, float]]:
-    """The blur under which rows are likeliest, their mean log-density, and all that were tried."""
-    scores: dict[float, float] = {}
+@dataclass(frozen=True, eq=False)
+class Blur:
+    """How far bumps reach, and how likely rows are with it."""
+
+    blur: float
+    rows: Array  # (row,)  log-densities
+    weights: Array  # (row,)
+    tried: tuple[tuple[float, float], ...]  # all that were tried, and their scores
+
+    @property
+    def score(self) -> float:
+        """Mean log-density."""
+        return float(np.average(self.rows, weights=self.weights))
+
+
+def best_blur(trials: Sequence[Trial], encoders: Sequence[Encoder]) -> Blur:
+    """The blur under which the rows of trials are likeliest."""
+    judging = [trial.rows.take(slice(0, MOST_JUDGED)) for trial in trials]
+    weights = np.concatenate(
+        [np.ones(rows.n_rows) if rows.weights is None else rows.weights for rows in judging]
+    )
+    found: list[Blur] = []
     for blur in BLURS:
-        blurry, total, weight = blurred(encoders, blur), 0.0, 0.0
-        for trial in trials:
-            rows = trial.rows.take(slice(0, MOST_JUDGED))
-            each = log_densities(trial.parameters, rows, blurry)[0]
-            weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
-            total, weight = total + float(each @ weights), weight + float(weights.sum())
-        scores[blur] = total / weight
-    best = max(scores, key=scores.__getitem__)
-    return best, scores[best], scores
+        blurry = blurred(encoders, blur)
+        parts = [
+            log_densities(trial.parameters, rows, blurry)[0]
+            for trial, rows in zip(trials, judging, strict=True)
+        ]
+        found.append(Blur(blur, np.concatenate(parts), weights, ()))
+    best = max(found, key=lambda each: each.score)
+    return replace(best, tried=tuple((each.blur, each.score) for each in found))
 
 
 def _learn(
@@ -253,17 +272,18 @@ def chosen_bins(
     if watching is None or rows.n_rows < ROWS_FOR_TRIALS or not table.schema.continuous:
         return FEW_BINS, []
     tried: list[dict[str, Any]] = []
-    best, best_score, worse = FEW_BINS, -np.inf, 0
+    best, found, worse = FEW_BINS, None, 0
     for n_bins in N_BINS:
-        if n_bins * ROWS_PER_BIN > rows.n_rows and tried:
+        if tried and n_bins * ROWS_PER_BIN > rows.n_rows:
             break
         asked.report(0.0, f"trying {n_bins} bins")
         encoders = columns.encoders(n_bins)
         trial = Trial(_small_tree(encoders, rows, asked), watching)
-        blur, score, _ = best_blur([trial], encoders)
-        tried.append({"n_bins": n_bins, "blur": blur, "score": score})
-        if score > best_score:
-            best, best_score, worse = n_bins, score, 0
+        each = best_blur([trial], encoders)
+        tried.append({"n_bins": n_bins, "blur": each.blur, "score": each.score})
+        # More bins take longer: they must be worth it.
+        if found is None or surely_better(each.rows, found.rows, each.weights):
+            best, found, worse = n_bins, each, 0
         else:
             worse += 1
             if worse == 2:
