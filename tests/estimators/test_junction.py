@@ -224,7 +224,7 @@ def test_the_same_data_gives_the_same_model_whatever_the_threads(second):
 @pytest.mark.parametrize(
     ("make", "error", "words"),
     [
-        (lambda: LatentJunctionTree(), ArgumentError, "graph=None"),
+        (LatentJunctionTree, ArgumentError, "graph=None"),
         (lambda: LatentJunctionTree(3, 2), ArgumentTypeError, "networkx"),
         (lambda: LatentJunctionTree([("h", "x0")], 2), TopologyError, "'x1' is not in the graph"),
         (lambda: HigherOrderHMM(0, 2), ArgumentError, "order"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,6 +22,7 @@ from tacit.estimators.recipes import (
     Learnt,
     Settings,
 )
+from tacit.estimators.states import set_aside
 from tacit.moments.patterns import pattern_blocks
 from tacit.moments.source import CountedMoments, Moments
 from tacit.params.ties import Ties
@@ -34,6 +35,9 @@ Array = NDArray[np.float64]
 
 # Random starts that the moment start is compared with: where the graph is no tree within, they may be better.
 RANDOM_STARTS = 3
+# Pseudo-counts that are tried, in units of those of a first guess, and the rows that it takes to try.
+STRENGTHS = (1.0, 4.0, 16.0, 64.0)
+ROWS_FOR_TRIALS = 100
 # Starts are compared once a step gains less than so many times what ends the polish.
 COARSE = 10.0
 
@@ -78,40 +82,78 @@ class JunctionJob:
 
 
 def learn_auto(job: JunctionJob) -> Learnt:
-    """Moment start of a tree within the graph and a few random ones; accelerated MAP-EM from the best."""
+    """Moment start of a tree within the graph and a few random ones; accelerated MAP-EM from the best.
+
+    Held-out rows choose how many pseudo-counts there are.
+    """
+    ties = job.ties
+    starts = _starts(job)
+    strength, tried = _chosen_strength(job, starts)
+    polished = _polish(job, job.expectation(job.table), job.prior(strength, strength / 2))
+    gain = GAIN_PER_PARAMETER * ties.n_parameters
+    runs = [polished(each, COARSE * gain, f"start {n + 1}") for n, each in enumerate(starts)]
+    best = max(runs, key=lambda run: run.objective)
+    found = polished(best.values, gain, "polishing")
+    more = {
+        "starts": [run.objective for run in runs],
+        "pseudo_counts": strength,
+        "pseudo_counts_tried": tried,
+    }
+    return _learnt(job, found, more)
+
+
+def _starts(job: JunctionJob) -> list[Array]:
+    """The moment start, and some random ones."""
     from tacit.params.skeleton import skeleton_start
 
-    ties, settings = job.ties, job.settings
-    rng = np.random.default_rng(settings.seed)
-    start = skeleton_start(
-        ties,
-        job.moments.pairs(),
-        job.table.codes,
-        job.table.weights,
-        most_states=START_STATES,
-        rng=rng,
+    rng = np.random.default_rng(job.settings.seed)
+    pairs, table = job.moments.pairs(), job.table
+    first = skeleton_start(
+        job.ties, pairs, table.codes, table.weights, most_states=START_STATES, rng=rng
     )
-    strength = _prior_strength(job, start)
-    prior = job.prior(strength, strength / 2)
-    step = em_step(job.expectation(job.table), ties, prior)
-    gain = GAIN_PER_PARAMETER * ties.n_parameters
+    return [first, *(random_parameters(job.ties, rng) for _ in range(RANDOM_STARTS))]
+
+
+def _polish(
+    job: JunctionJob, expectation: Expectation, prior: Prior
+) -> Callable[[Array, float, str], Climb]:
+    """Accelerated MAP-EM from a start until a step gains less than so many nats."""
+    step = em_step(expectation, job.ties, prior)
 
     def polished(values: Array, least: float, text: str) -> Climb:
         return climb_accelerated(
             step,
             values,
             AbsoluteGain(least),
-            normalise=lambda each: normalise_rows(ties, each),
-            max_iter=settings.max_iter,
+            normalise=lambda each: normalise_rows(job.ties, each),
+            max_iter=job.settings.max_iter,
             progress=_told(job, text),
         )
 
-    starts = [start, *(random_parameters(ties, rng) for _ in range(RANDOM_STARTS))]
-    tried = [polished(each, COARSE * gain, f"start {n + 1}") for n, each in enumerate(starts)]
-    best = max(tried, key=lambda run: run.objective)
-    found = polished(best.values, gain, "polishing")
-    more = {"starts": [run.objective for run in tried], "pseudo_counts": strength}
-    return _learnt(job, found, more)
+    return polished
+
+
+def _chosen_strength(
+    job: JunctionJob, starts: Sequence[Array]
+) -> tuple[float, list[dict[str, float]]]:
+    """Pseudo-counts of leaf rows, as many as held-out rows ask for, and what was tried."""
+    first = _prior_strength(job, starts[0])
+    chosen = job.settings.pseudo_counts
+    if not isinstance(chosen, str):
+        return chosen, []
+    train, judged = set_aside(job.table, job.settings.seed, everything=False)
+    if judged is None or train.n_rows < ROWS_FOR_TRIALS:
+        return first, []
+    expectation, judge = job.expectation(train), job.expectation(judged)
+    gain = COARSE * GAIN_PER_PARAMETER * job.ties.n_parameters
+    tried: list[dict[str, float]] = []
+    for times in STRENGTHS:
+        polished = _polish(job, expectation, job.prior(times * first, times * first / 2))
+        runs = [polished(each, gain, f"{times:g} x pseudo-counts") for each in starts[:2]]
+        best = max(runs, key=lambda run: run.objective)
+        score = judge(job.ties.values(best.values))[0] / max(judge.total_weight, 1e-300)
+        tried.append({"pseudo_counts": times * first, "score": score})
+    return max(tried, key=lambda each: each["score"])["pseudo_counts"], tried
 
 
 def learn_em(job: JunctionJob) -> Learnt:
