@@ -127,9 +127,16 @@ class Scores:
         return margin.from_scores(scores.ravel()).reshape(scores.shape)
 
     def knots(self, place: int) -> tuple[Array, Array]:
-        """Normal scores of a column, ascending, and the numbers that they stand for."""
+        """Normal scores of a column, ascending, and the numbers that they stand for.
+
+        Numbers farther from the training data than these are apart are left out: the little mass that is
+        there, so that no number is impossible, says nothing about means.
+        """
         if place not in self._knots:
-            self._knots[place] = self.numbers(place, _KNOTS)
+            column: Any = self.schema.columns[place]
+            apart = column.high - column.low
+            numbers = self.numbers(place, _KNOTS)
+            self._knots[place] = np.clip(numbers, column.low - apart, column.high + apart)
         return _KNOTS, self._knots[place]
 
     @cached_property
@@ -197,7 +204,7 @@ def mean_over_knots(knots: Array, values: Array, mean: Array, scale: Array) -> A
     for first in range(0, len(mean), step):
         some = slice(first, first + step)
         wide = np.maximum(scale[some], 1e-300)[:, None]
-        z = np.clip((mean[some, None] - knots[1:-1][used]) / wide, -40.0, None)
-        above = z * ndtr(z) + np.exp(-0.5 * np.minimum(z * z, 1400.0)) / np.sqrt(2 * np.pi)
+        z = np.maximum((mean[some, None] - knots[1:-1][used]) / wide, -40.0)
+        above = z * ndtr(z) + np.exp(-0.5 * np.minimum(z, 40.0) ** 2) / np.sqrt(2 * np.pi)
         found[some] += (wide * above) @ bends[used]
     return np.asarray(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.data.mixed import MixedTable
 from tacit.data.scores import Scores
-from tacit.errors import ArgumentError, DataError, MissingDataError
+from tacit.errors import ArgumentError, DataError, MissingDataError, TopologyError
 from tacit.estimators.progress import Report
 from tacit.estimators.structures import STRUCTURES, Found, _found
 from tacit.factor.metrics import Distances, covariance_distances
@@ -195,18 +196,20 @@ def given_topology(structure: Any, scores: Scores) -> Topology:
     Its leaves are the columns; in place of a column of three or more categories there is a hidden node, with
     the indicators of the categories around it. A tree over the coordinates themselves will do as well.
     """
-    columns = scores.schema.names
-    known = ("auto", *STRUCTURES)
-    names = scores.names
-    if isinstance(structure, Topology) and set(structure.observed) == set(names):
-        return structure.contracted()
+    columns, names = scores.schema.names, scores.names
     try:
         topology = Topology.parse(structure, columns)
     except MissingDataError as error:
         raise ArgumentError(
-            f"structure={structure!r} is neither one of {known}, nor Newick text (';' ends it), nor a "
-            f"file that is there"
+            f"structure={structure!r} is neither one of {('auto', *STRUCTURES)}, nor Newick text (';' ends "
+            f"it), nor a file that is there"
         ) from error
+    except TopologyError:
+        if columns == names:
+            raise
+        with suppress(TopologyError):
+            return Topology.parse(structure, names)
+        raise
     if columns == names:
         return topology
     edges = topology.to_edges()
@@ -225,14 +228,19 @@ def _measured(topology: Topology, prepared: Prepared) -> Topology:
     from tacit.structure.refining import effective_rows, refit, similarity_of
 
     names, far = prepared.scores.names, prepared.distances.values
-    draft = Draft.of(topology, names)
+    tree = topology.contracted()
+    number = {name: place for place, name in enumerate([*names, *tree.hidden])}
+    draft = Draft.of(tree, names)  # which numbers nodes in the same way
     if draft.edges():
         rows = effective_rows(max(prepared.n_rows, 2.0), 2)
         refit(draft, similarity_of(far, names, 2), rows, n_rounds=3)
-    for one, other, _ in draft.edges():
-        if max(one, other) < len(names):
-            draft.join(one, other, float(far[one, other]))
-    return draft.topology(names)
+
+    def length(one: int, other: int) -> float:
+        both_observed = max(one, other) < len(names)
+        return float(far[one, other] if both_observed else max(draft.near[one][other], 0.0))
+
+    lengths = tuple(length(number[one], number[other]) for one, other in tree.edges)
+    return Topology(tree.nodes, tree.edges, tree.observed, lengths)
 
 
 def _mixed(prepared: Prepared, tree: CorrelationTree, shrinkage: float) -> Gaussian:

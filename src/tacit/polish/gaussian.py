@@ -19,8 +19,10 @@ Array = NDArray[np.float64]
 TOLERANCE = 1e-5
 # Of a covariance of standardised columns that EM may leap to.
 LEAST_EIGENVALUE = 1e-6
-# A standard deviation is never less than this share of the size of the numbers (or of one).
-LEAST_SCALE = 1e-6
+# Numbers that differ by less than this share of their size are the same,
+ROUNDING = 1e-12
+# and get this share of it (or of one) as their standard deviation, so that they have a density.
+CONSTANT_SCALE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,10 +93,9 @@ def independent(rows: Array, weights: Array) -> Gaussian:
     mean = (weights[:, None] * np.where(there, rows, 0.0)).sum(axis=0) / counts
     apart = np.where(there, rows - mean, 0.0)
     variance = (weights[:, None] * apart**2).sum(axis=0) / counts
-    least = LEAST_SCALE * np.maximum(np.abs(mean), 1.0)
-    small = np.sqrt(variance) < LEAST_SCALE * np.abs(mean)
-    small |= variance == 0
-    return Gaussian(mean, np.diag(np.where(small, least**2, variance)))
+    constant = np.sqrt(variance) <= ROUNDING * np.abs(mean)
+    scale = CONSTANT_SCALE * np.maximum(np.abs(mean), 1.0)
+    return Gaussian(mean, np.diag(np.where(constant, scale**2, variance)))
 
 
 def _standard_em(rows: Array, weights: Array, prior: float, tol: float, max_iter: int) -> Fitted:

@@ -1,0 +1,52 @@
+"""Random Gaussians, on trees and without, and their conditionals by plain linear algebra."""
+
+import numpy as np
+
+from tacit.params.gaussian import CorrelationTree, Gaussian
+from tacit.structure.topology import Topology
+from tacit.toy import random_topology
+
+
+def random_gaussian(d, rng, ridge=0.2):
+    """A mean and a covariance without any structure."""
+    factor = rng.normal(size=(d, d))
+    return Gaussian(rng.normal(size=d), factor @ factor.T + ridge * np.eye(d))
+
+
+def random_lengths(topology, rng, low=0.05, high=0.6):
+    """The tree with random lengths."""
+    lengths = tuple(rng.uniform(low, high, len(topology.edges)).tolist())
+    return Topology(topology.nodes, topology.edges, topology.observed, lengths)
+
+
+def random_gaussian_tree(n_leaves, rng, topology=None):
+    """A topology with lengths, and the signed correlations along it."""
+    if topology is None:
+        topology = random_topology(n_leaves, n_children=(2, 2), random_state=rng)
+    topology = random_lengths(topology.contracted(), rng)
+    signs = rng.choice([-1.0, 1.0], len(topology.observed))
+    return topology, CorrelationTree.of(topology, topology.observed, signs)
+
+
+def rows_with_moments(gaussian, n_rows, rng):
+    """Rows whose mean and (1 / n) covariance are exactly those of a Gaussian."""
+    noise = rng.normal(size=(n_rows, len(gaussian.mean)))
+    noise -= noise.mean(axis=0)
+    whitened = noise @ np.linalg.inv(np.linalg.cholesky(noise.T @ noise / n_rows)).T
+    return gaussian.mean + whitened @ gaussian.factor.T
+
+
+def with_holes(rows, share, rng):
+    """The rows with some cells missing at random."""
+    return np.where(rng.random(rows.shape) < share, np.nan, rows)
+
+
+def conditional(gaussian, row):
+    """Mean and covariance of what is missing of a row, by the textbook's formulas."""
+    gone = np.isnan(row)
+    mean, cov = gaussian.mean, gaussian.covariance
+    slope = np.linalg.solve(cov[np.ix_(~gone, ~gone)], cov[np.ix_(~gone, gone)]).T
+    return (
+        mean[gone] + slope @ (row[~gone] - mean[~gone]),
+        cov[np.ix_(gone, gone)] - slope @ cov[np.ix_(~gone, gone)],
+    )
