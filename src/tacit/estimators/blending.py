@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from tacit.data.encoders import Encoder
 from tacit.data.mixed import MixedSchema, MixedTable
+from tacit.errors import FileFormatError
 from tacit.estimators.companions import (
     MOST_COORDINATES,
     Companion,
@@ -59,17 +60,17 @@ class Blend:
         weight = self.weights[column]
         return np.asarray((1.0 - weight) * tree + weight * gaussian)
 
-    def to_arrays(self) -> tuple[dict[str, Array], dict[str, Any]]:
-        """Arrays and plain values for a file; `blend_from_arrays` reads them back."""
-        arrays, plain = self.companion.to_arrays()
-        return {"weights": self.weights, **arrays}, plain
+    def to_arrays(self) -> dict[str, Array]:
+        """Arrays for a file; `blend_from_arrays` reads them back."""
+        return {"weights": self.weights, **self.companion.to_arrays()}
 
 
-def blend_from_arrays(
-    schema: MixedSchema, arrays: Mapping[str, Array], plain: Mapping[str, Any]
-) -> Blend:
-    """The blend that `Blend.to_arrays` wrote."""
-    return Blend(companion_from_arrays(schema, arrays, plain), np.asarray(arrays["weights"]))
+def blend_from_arrays(schema: MixedSchema, arrays: Mapping[str, Array]) -> Blend:
+    """The blend that `Blend.to_arrays` wrote; a `FileFormatError` where it is something else."""
+    weights = np.asarray(arrays.get("weights"))
+    if weights.shape != (len(schema),):
+        raise FileFormatError(f"weights of shape {weights.shape} for {len(schema)} columns")
+    return Blend(companion_from_arrays(schema, arrays), weights)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,23 +11,23 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.mixed import MixedSchema, MixedTable, NumberColumn
-from tacit.data.scores import Scores
-from tacit.errors import ConvergenceWarning
+from tacit.data.mixed import MixedSchema, MixedTable
+from tacit.errors import ConvergenceWarning, FileFormatError
 from tacit.params.gaussian import Gaussian
 from tacit.polish.gaussian import gaussian_em
 from tacit.query.gaussian import fill
 
 Array = NDArray[np.float64]
 
-# Coordinates (a column of numbers has one, a column of categories one for each but the last) beyond which
-# EM takes too long.
-MOST_COORDINATES = 300
+# Coordinates (a column of numbers has one, a column of categories one for each) beyond which there is none:
+# EM would take too long.
+MOST_COORDINATES = 400
 # Rows with missing cells that covariances are learnt from; more are hardly better.
 MOST_ROWS = 10_000
 # EM ends when a step gains less than this many nats per row: predictions move no more by then.
@@ -37,39 +37,128 @@ MOST_STEPS = 60
 LEAST_SHARE = 1e-3
 # Nodes of the integral over normal scores.
 N_NODES = 15
+# Numbers that the normal scores of a column are told at; in between they are on straight lines.
+MOST_KNOTS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """The normal scores of a column by rank, and the way back.
+
+    Equal numbers have the middle of their ranks. A smooth distribution function would do the same between
+    the numbers, but not at values that occur often or at the ends, where most of a prediction is lost.
+
+    Examples
+    --------
+    >>> ranks = ranks_of(np.array([1.0, 2.0, 100.0]))
+    >>> ranks.scores_of(np.array([2.0, np.nan]))
+    array([ 0., nan])
+    >>> ranks.numbers_of(np.array([0.0, 5.0]))
+    array([  2., 100.])
+    """
+
+    numbers: Array  # (knot,)  ascending
+    scores: Array  # (knot,)  ascending
+
+    def scores_of(self, numbers: Array) -> Array:
+        """The scores of numbers; beyond those that were seen, that of the last one."""
+        known = np.interp(numbers, self.numbers, self.scores)
+        return np.where(np.isnan(numbers), np.nan, known)
+
+    def numbers_of(self, scores: Array) -> Array:
+        """The numbers that have these scores; none beyond what was seen."""
+        return np.interp(scores, self.scores, self.numbers)
+
+
+def ranks_of(numbers: Array, weights: Array | None = None) -> Ranks:
+    """The normal scores of a column; NaN is missing."""
+    from scipy.special import ndtri
+
+    there = ~np.isnan(numbers)
+    each = np.ones(len(numbers)) if weights is None else weights
+    values, place = np.unique(numbers[there], return_inverse=True)
+    if len(values) == 0:
+        return Ranks(np.zeros(1), np.zeros(1))
+    shares = np.bincount(place, weights=each[there])
+    middles = np.cumsum(shares) - 0.5 * (shares - 1)
+    found = np.asarray(ndtri(np.clip(middles / (shares.sum() + 1), 1e-9, 1 - 1e-9)))
+    n_knots = min(len(values), MOST_KNOTS)
+    kept = np.unique(np.linspace(0, len(values) - 1, n_knots).round().astype(np.int64))
+    return Ranks(values[kept], found[kept])
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """What each column is to the Gaussian: a normal score, or an indicator of each category."""
+
+    schema: MixedSchema
+    ranks: Mapping[int, Ranks]  # of the columns of numbers
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The first coordinate of each column, and the number of all of them."""
+        cards = self.schema.cards
+        widths = [1 if column in self.ranks else cards[column] for column in range(len(cards))]
+        return tuple(np.cumsum([0, *widths]).tolist())
+
+    def of(self, table: MixedTable) -> Array:
+        """(row, coordinate) NaN where a cell is missing."""
+        found = np.empty((table.n_rows, self.starts[-1]))
+        for column in range(len(self.schema)):
+            own = found[:, self.starts[column] : self.starts[column + 1]]
+            values = table.column(column)
+            if column in self.ranks:
+                own[:, 0] = self.ranks[column].scores_of(values)
+            else:
+                shown = values[:, None] == np.arange(own.shape[1])
+                own[:] = np.where(values[:, None] < 0, np.nan, shown)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
 class Companion:
-    """A Gaussian over the scores of all columns."""
+    """A Gaussian over the coordinates of all columns."""
 
-    scores: Scores
+    coordinates: Coordinates
     gaussian: Gaussian
 
     def answers(self, table: MixedTable) -> Answers:
         """What to expect of the missing cells of some rows, given what is there."""
-        found = fill(self.gaussian, self.scores.coordinates(table), variances=True)
-        return Answers(self.scores, found.values, np.sqrt(found.variances))
+        found = fill(self.gaussian, self.coordinates.of(table), variances=True)
+        return Answers(self.coordinates, found.values, np.sqrt(found.variances))
 
-    def to_arrays(self) -> tuple[dict[str, Array], dict[str, Any]]:
-        """Arrays and plain values for a file; `companion_from_arrays` reads them back."""
-        arrays, plain = self.scores.to_arrays()
-        return {**arrays, "mean": self.gaussian.mean, "covariance": self.gaussian.covariance}, plain
+    def to_arrays(self) -> dict[str, Array]:
+        """Arrays for a file; `companion_from_arrays` reads them back."""
+        found = {"mean": self.gaussian.mean, "covariance": self.gaussian.covariance}
+        for column, ranks in self.coordinates.ranks.items():
+            found[f"ranks.{column}"] = np.stack([ranks.numbers, ranks.scores])
+        return found
 
 
-def companion_from_arrays(
-    schema: MixedSchema, arrays: Mapping[str, Array], plain: Mapping[str, Any]
-) -> Companion:
-    """The companion that `Companion.to_arrays` wrote."""
-    scores = Scores.from_arrays(schema, arrays, plain)
-    return Companion(scores, Gaussian(np.asarray(arrays["mean"]), np.asarray(arrays["covariance"])))
+def companion_from_arrays(schema: MixedSchema, arrays: Mapping[str, Array]) -> Companion:
+    """The companion that `Companion.to_arrays` wrote.
+
+    Raises
+    ------
+    FileFormatError
+        Where arrays are absent or do not fit the columns.
+    """
+    try:
+        ranks = {column: Ranks(*arrays[f"ranks.{column}"]) for column in schema.continuous}
+        gaussian = Gaussian(np.asarray(arrays["mean"]), np.asarray(arrays["covariance"]))
+        found = Companion(Coordinates(schema, ranks), gaussian)
+        if len(gaussian.mean) != found.coordinates.starts[-1]:
+            raise ValueError("as many means as coordinates are needed")
+    except (KeyError, TypeError, ValueError) as error:
+        raise FileFormatError(f"not a Gaussian beside a tree: {error!r}") from error
+    return found
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
     """Conditional means and standard deviations of the scores of rows, given what is there."""
 
-    scores: Scores
+    coordinates: Coordinates
     means: Array  # (row, coordinate)
     deviations: Array  # (row, coordinate)  zero where a cell is there
 
@@ -88,17 +177,15 @@ class Answers:
 
     def probabilities(self, column: int) -> Array:
         """(row, category) Of a column of categories; rows add up to one."""
-        first, last = self.scores.starts[column : column + 2]
-        known = self.means[:, first:last]
-        shares = np.column_stack([known, 1.0 - known.sum(axis=1)])
-        shares = np.maximum(shares, LEAST_SHARE)
+        first, last = self.coordinates.starts[column : column + 2]
+        shares = np.maximum(self.means[:, first:last], LEAST_SHARE)
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def told(self, columns: Sequence[int], *, median: bool = False) -> dict[int, Array]:
         """By column: (row,) means or medians of numbers, (row, category) probabilities of categories."""
         found = {}
         for column in columns:
-            if column not in self.scores.schema.continuous:
+            if column not in self.coordinates.ranks:
                 found[column] = self.probabilities(column)
             elif median:
                 found[column] = self.quantiles(column, np.array([0.5]))[:, 0]
@@ -107,17 +194,15 @@ class Answers:
         return found
 
     def _numbers(self, column: int, steps: Array) -> Array:
-        """(row, step) The numbers so many deviations above the means; none beyond what was seen."""
-        start = self.scores.starts[column]
+        """(row, step) The numbers so many deviations above the means."""
+        start = self.coordinates.starts[column]
         at = self.means[:, start, None] + self.deviations[:, start, None] * steps
-        known = self.scores.schema.columns[column]
-        assert isinstance(known, NumberColumn)
-        return np.clip(np.interp(at, *self.scores.knots(column)), known.low, known.high)
+        return self.coordinates.ranks[column].numbers_of(at)
 
 
 def n_coordinates(schema: MixedSchema) -> int:
     """How many coordinates the columns of a table have."""
-    return len(schema.continuous) + sum(schema.cards[j] - 1 for j in schema.categorical)
+    return len(schema.continuous) + sum(schema.cards[j] for j in schema.categorical)
 
 
 def fit_companions(
@@ -133,8 +218,9 @@ def fit_companions(
     random_state : int or numpy.random.Generator, optional
         Draws the rows that are learnt from where there are very many with missing cells.
     """
-    scores = Scores.of(table, normal=True)
-    rows, weights = scores.coordinates(table), table.weights
+    ranks = {each: ranks_of(table.column(each), table.weights) for each in table.schema.continuous}
+    coordinates = Coordinates(table.schema, ranks)
+    rows, weights = coordinates.of(table), table.weights
     if len(rows) > MOST_ROWS and np.isnan(rows).any():
         kept = np.random.default_rng(random_state).permutation(len(rows))[:MOST_ROWS]
         rows, weights = rows[kept], None if weights is None else weights[kept]
@@ -145,5 +231,5 @@ def fit_companions(
         warnings.simplefilter("ignore", ConvergenceWarning)  # near enough, see TOLERANCE
         for prior in priors:
             learnt = gaussian_em(rows, weights, prior=prior, tol=TOLERANCE, max_iter=MOST_STEPS)
-            found.append(Companion(scores, learnt.gaussian))
+            found.append(Companion(coordinates, learnt.gaussian))
     return found
