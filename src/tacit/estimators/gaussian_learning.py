@@ -15,7 +15,7 @@ from tacit.data.mixed import MixedTable
 from tacit.data.scores import Scores
 from tacit.errors import ArgumentError, DataError, MissingDataError, TopologyError
 from tacit.estimators.progress import Report
-from tacit.estimators.structures import STRUCTURES, Found, _found
+from tacit.estimators.structures import STRUCTURES, found_in_distances
 from tacit.factor.metrics import Distances, covariance_distances
 from tacit.params.gaussian import CorrelationTree, Gaussian, consistent_signs, with_lengths
 from tacit.polish.gaussian import Fitted, fit_tree, gaussian_em
@@ -163,31 +163,19 @@ def tree_of(prepared: Prepared, structure: Any, learn: str) -> tuple[Topology, C
     """
     names = prepared.scores.names
     if isinstance(structure, str) and structure in STRUCTURES:
-        topology = _learnt_topology(prepared, structure)
+        distances, n_rows = prepared.distances, prepared.n_rows
+        topology = found_in_distances(structure, names, distances, n_rows).topology
     else:
         topology = given_topology(structure, prepared.scores)
     if None in topology.lengths:
         topology = _measured(topology, prepared)
     tree = CorrelationTree.of(topology, names, consistent_signs(prepared.correlation))
     if learn == "em":
+        # With missing cells, going on with expectations under the tree itself gained nothing on held-out
+        # rows: the covariance that EM found without a tree is as good.
         tree = fit_tree(tree, prepared.correlation)
         topology = with_lengths(topology, names, tree)
     return topology, tree
-
-
-def _learnt_topology(prepared: Prepared, name: str) -> Topology:
-    from tacit.structure.spanning import maximum_spanning_tree
-
-    distances = prepared.distances
-    found: Found = _found(
-        name,
-        prepared.scores.names,
-        lambda: maximum_spanning_tree(-distances.values),
-        lambda: distances,
-        prepared.n_rows,
-        2,
-    )
-    return found.topology
 
 
 def given_topology(structure: Any, scores: Scores) -> Topology:
