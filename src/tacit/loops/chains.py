@@ -1,0 +1,87 @@
+"""Compiled passes over chains of hidden states: forward, and forward with backward.
+
+Sequences stand one after the other; `ends` says where each starts, and where the last one ends. What the
+observations say comes as likelihoods of the states at each position, whatever they were made of.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+TINY = 1e-300
+
+
+@njit(cache=True, nogil=True)
+def forward(start, transitions, likelihoods, ends, now, logs):
+    """Probabilities of states given all up to each position, and logarithms of one-step likelihoods.
+
+    Parameters
+    ----------
+    start : (state,)
+    transitions : (state, next state)
+    likelihoods : (position, state)
+    ends : (sequence + 1,)
+    now : (position, state)  filled
+    logs : (position,)  filled
+    """
+    k = len(start)
+    before = np.empty(k)
+    for sequence in range(len(ends) - 1):
+        for m in range(k):
+            before[m] = start[m]
+        for t in range(ends[sequence], ends[sequence + 1]):
+            total = 0.0
+            for m in range(k):
+                now[t, m] = before[m] * likelihoods[t, m]
+                total += now[t, m]
+            total = max(total, TINY)
+            logs[t] = math.log(total)
+            for m in range(k):
+                now[t, m] /= total
+            for n in range(k):
+                before[n] = 0.0
+            for m in range(k):
+                share = now[t, m]
+                for n in range(k):
+                    before[n] += share * transitions[m, n]
+
+
+@njit(cache=True, nogil=True)
+def forward_backward(start, transitions, likelihoods, ends, posterior, logs, starts, moves):
+    """Posteriors of states given whole sequences, expected starts and moves.
+
+    Parameters
+    ----------
+    start, transitions, likelihoods, ends, logs : see `forward`
+    posterior : (position, state)  filled
+    starts : (state,)  expected counts are added
+    moves : (state, next state)  expected counts are added
+    """
+    k = len(start)
+    forward(start, transitions, likelihoods, ends, posterior, logs)
+    beyond = np.empty(k)
+    ahead = np.empty(k)
+    for sequence in range(len(ends) - 1):
+        first, stop = ends[sequence], ends[sequence + 1]
+        if first == stop:
+            continue
+        for m in range(k):
+            beyond[m] = 1.0
+        for t in range(stop - 2, first - 1, -1):
+            scale = math.exp(-logs[t + 1])
+            for n in range(k):
+                ahead[n] = likelihoods[t + 1, n] * beyond[n] * scale
+            for m in range(k):
+                summed = 0.0
+                share = posterior[t, m]  # so far given the past alone
+                for n in range(k):
+                    through = transitions[m, n] * ahead[n]
+                    summed += through
+                    moves[m, n] += share * through
+                beyond[m] = summed
+                posterior[t, m] = share * summed
+        for m in range(k):
+            starts[m] += posterior[first, m]
