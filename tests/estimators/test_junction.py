@@ -12,6 +12,7 @@ from tacit import FactorialHMM, HigherOrderHMM, LatentJunctionTree
 from tacit.errors import (
     ArgumentError,
     ArgumentTypeError,
+    BinningWarning,
     DataError,
     FileFormatError,
     NotAvailableError,
@@ -147,7 +148,7 @@ def test_homogeneous_columns_get_the_categories_of_all():
     fitted = HigherOrderHMM(1, 2, homogeneous=True).fit(table)
     assert set(fitted.categories_.values()) == {("x", "y", "z")}
     numbers = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list("abc"))
-    with pytest.raises(DataError, match="homogeneous=False"), pytest.warns(UserWarning):
+    with pytest.raises(DataError, match="homogeneous=False"), pytest.warns(BinningWarning):
         HigherOrderHMM(1, 2, homogeneous=True).fit(numbers)
 
 
