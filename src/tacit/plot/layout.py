@@ -60,8 +60,9 @@ def tidy_layout(
     inner: Mapping[str, float],
     *,
     two_sided: bool,
+    row: float = ROW,
 ) -> TreeLayout:
-    """The layout of a contracted tree.
+    """The layout of a tree without hidden leaves.
 
     Parameters
     ----------
@@ -75,6 +76,8 @@ def tidy_layout(
         Widths of labels that stand above the line to the parent.
     two_sided : bool
         Whether the tree grows to both sides of its root.
+    row : float
+        The height of a row.
     """
     above = walk(topology.neighbours, root)
     names = tuple(above)
@@ -89,7 +92,7 @@ def tidy_layout(
     for each in children:
         each.sort(key=lambda node: int(n_rows[node]))
     side = _sides(children, n_rows, parent, two_sided=two_sided)
-    y = _heights(children, n_rows, has_row, side)
+    y = row * _heights(children, n_rows, has_row, side)
     depth, x = np.zeros(len(names), dtype=np.int64), np.zeros(len(names))
     for node in range(1, len(names)):
         depth[node] = depth[parent[node]] + 1
@@ -106,8 +109,8 @@ def tidy_layout(
     extent = (
         min(reach.min(), x.min()) - MARGIN,
         max(reach.max(), x.max()) + MARGIN,
-        y.min() - ROW / 2 - MARGIN,
-        y.max() + ROW / 2 + MARGIN,
+        y.min() - row / 2 - MARGIN,
+        y.max() + row / 2 + MARGIN,
     )
     return TreeLayout(names, x, y, side, parent, extent)
 
@@ -139,7 +142,7 @@ def _heights(
     has_row: NDArray[np.bool_],
     side: NDArray[np.int64],
 ) -> Array:
-    """Rows from top to bottom; a node without a row stands in the middle of its children."""
+    """Rows from top to bottom, of height one; a node without a row stands in the middle of its children."""
     y = np.zeros(len(children))
     first_row = np.zeros(len(children), dtype=np.int64)
     for node, below in enumerate(children):
@@ -154,7 +157,7 @@ def _heights(
                 row += n_rows[child]
             if keeps_row:
                 own = first_row[here[middle]] - 1 if middle < len(here) else row
-                y[node] = -ROW * own
+                y[node] = -own
     spans = {}
     for direction in (1, -1):
         rows = [

@@ -15,10 +15,16 @@ YELLOW = "#F0E442"
 BLUE = "#0072B2"
 VERMILION = "#D55E00"
 PURPLE = "#CC79A7"
+PALE_GREEN = "#A6DBCB"  # what stands beside something green
+PALE = "#D9D9D9"  # what stands behind
 LINE = "#8C8C8C"  # lines that carry others
 DIM = "#595959"  # text that matters less, still with the contrast that small text needs
 
 FONT_SIZE = 9.0  # points
+
+# Looks of several curves in one picture: colours first, then dashes.
+COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
+DASHES = ("-", "--", ":", "-.")
 
 
 def pyplot() -> ModuleType:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.errors import NotAvailableError
-from tacit.evaluate.strength import edge_correlations
+from tacit.errors import ArgumentError
+from tacit.plot import histograms as small
 from tacit.plot import style
-from tacit.plot.layout import OFFSET, TreeLayout, balance_point, tidy_layout
+from tacit.plot.layout import OFFSET, ROW, TreeLayout, balance_point, tidy_layout
+from tacit.plot.subjects import Subject, subject_of
 from tacit.structure.rooting import walk
 from tacit.structure.topology import Topology
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _ONE_SIDED = 12  # observed variables up to which a tree grows to one side only
 _HIDDEN_LABEL = 14  # characters of a hidden node's name that are shown
 _DEEPEST = 8  # generations up to which hidden nodes are named unasked
+_DEEPEST_SETS = 40  # the same where the names are what the nodes stand for
+_ROW_OF_SETS = 2.0  # a set may have a single row, and its name stands above its line
 _LONGEST = 100.0  # inches that a picture of its own may measure
 _HIDDEN_FONT = 0.75  # of the font size
 _STATES_FONT = 0.65
@@ -36,6 +38,7 @@ def tree(
     model: Any,
     ax: Axes | None = None,
     *,
+    histograms: bool | str = "auto",
     hidden_labels: bool | None = None,
     max_label: int = 40,
     legend: bool = True,
@@ -45,7 +48,8 @@ def tree(
     The tree is held at its centre; where it is large, in the middle of its variables, and grows to both
     sides. No two labels overlap: without `ax` the figure is made as large as it must be, with `ax` the font
     as small. If the model has probability tables, the wider an edge the stronger the dependence across it
-    (the largest correlation that functions of its two ends can have).
+    (the largest correlation that functions of its two ends can have; of a Gaussian tree, the correlation).
+    The hidden nodes of a junction tree are named after the variables that each of them holds.
 
     Parameters
     ----------
@@ -53,6 +57,10 @@ def tree(
         Of a mixture, the heaviest tree is drawn.
     ax : matplotlib.axes.Axes, optional
         Where to draw; its axis lines are taken away.
+    histograms : bool or "auto"
+        Whether every column has a small histogram: the distribution that it has in the model when nothing is
+        given, from the 0.5 % to the 99.5 % quantile of numbers, or one bar for each category. "auto": where a
+        column holds numbers.
     hidden_labels : bool, optional
         Whether hidden nodes are named; without it, where the tree is not too deep.
     max_label : int
@@ -67,7 +75,8 @@ def tree(
     Raises
     ------
     NotAvailableError
-        The model has no tree: it was not fitted, or is no tree model.
+        The model has no tree: it was not fitted, or is no tree model. Or histograms are asked for of
+        something that is no fitted model.
     DependencyError
         matplotlib is not installed.
 
@@ -78,14 +87,12 @@ def tree(
     ['h1', 'e', 'a', 'b', 'c', 'd', 'h2', 'h3']
     """
     plt = style.pyplot()
-    subject = _subject(model)
+    subject = subject_of(model)
+    pictures = _histograms(model, subject, histograms)
     hidden = set(subject.topology.hidden)
-    labels = {
-        name: _shown(name, min(max_label, _HIDDEN_LABEL) if name in hidden else max_label)
-        for name in subject.topology.nodes
-    }
-    layout, outer, inner = _layout(subject, labels, hidden_labels=hidden_labels)
-    entries = _legend_entries(subject) if legend else []
+    labels = _labels(subject, max_label)
+    layout, outer, inner = _layout(subject, labels, pictures, hidden_labels=hidden_labels)
+    entries = _legend_entries(subject, pictures) if legend else []
     left, right, bottom, top = _with_legend(layout.extent, entries)
     width, height = right - left, top - bottom
     if ax is None:
@@ -101,42 +108,34 @@ def tree(
     _draw_edges(ax, layout, subject, font)
     _draw_nodes(ax, layout, subject, font)
     _draw_states(ax, layout, subject, font)
+    if pictures:
+        small.draw_histograms(ax, layout, pictures, font)
     for where in (outer, inner):
         shown = {name: labels[name] for name in layout.names if name in where}
-        _draw_labels(ax, layout, shown, hidden, font, outwards=where is outer)
+        beyond = dict.fromkeys(pictures, small.WIDTH + small.SPACE) if where is outer else {}
+        _draw_labels(ax, layout, shown, beyond, hidden, font, outwards=where is outer)
     if entries:
         _draw_legend(ax, entries, font)
     return ax
 
 
-@dataclass(frozen=True, eq=False)
-class _Subject:
-    """What is drawn: a contracted tree, states of its hidden nodes, strengths of its edges."""
+def _histograms(model: Any, subject: Subject, wanted: bool | str) -> dict[str, small.Histogram]:
+    """The histograms of the observed nodes, by name; none where none are wanted."""
+    if wanted not in {True, False, "auto"}:
+        raise ArgumentError(f'histograms={wanted!r}; give True, False or "auto"')
+    if not (small.holds_numbers(model) if wanted == "auto" else wanted):
+        return {}
+    found = small.histograms_of(model)
+    return {name: found[name] for name in subject.topology.observed}
 
-    topology: Topology
-    n_states: Mapping[str, int]
-    strengths: Mapping[frozenset[str], float]
 
-
-def _subject(model: Any) -> _Subject:
-    if isinstance(model, Topology):
-        return _Subject(model.contracted(), model.contracted().n_states, {})
-    topology = getattr(model, "topology_", None) or getattr(model, "topology", None)
-    if not isinstance(topology, Topology):
-        raise NotAvailableError(
-            f"{type(model).__name__} has no tree to draw; pass a fitted tree model or a Topology"
-        )
-    topology = topology.contracted()
-    components = getattr(model, "components_", ())
-    if len(components) > 1:
-        return _subject(max(components, key=lambda each: each.weight))
-    tables = getattr(model, "tables_", None) or getattr(model, "tables", None)
-    n_states = getattr(model, "n_states_", None) or topology.n_states
-    if tables is not None and not n_states:
-        n_states = dict(zip(tables.tree.names, tables.layout.n_states, strict=True))
-    hidden = set(topology.hidden)
-    known = {name: int(count) for name, count in n_states.items() if name in hidden}
-    return _Subject(topology, known, {} if tables is None else edge_correlations(tables))
+def _labels(subject: Subject, max_label: int) -> dict[str, str]:
+    """What stands at each node."""
+    hidden = {
+        name: subject.sets.get(name) or _shown(name, min(max_label, _HIDDEN_LABEL))
+        for name in subject.topology.hidden
+    }
+    return {name: _shown(hidden.get(name, name), max_label) for name in subject.topology.nodes}
 
 
 def _shown(name: str, max_label: int) -> str:
@@ -146,7 +145,11 @@ def _shown(name: str, max_label: int) -> str:
 
 
 def _layout(
-    subject: _Subject, labels: Mapping[str, str], *, hidden_labels: bool | None
+    subject: Subject,
+    labels: Mapping[str, str],
+    pictures: Mapping[str, small.Histogram],
+    *,
+    hidden_labels: bool | None,
 ) -> tuple[TreeLayout, set[str], set[str]]:
     """Where nodes stand, which labels stand outwards of them, and which above the line inwards."""
     topology = subject.topology
@@ -155,14 +158,18 @@ def _layout(
     hidden = set(topology.hidden)
     widths = dict(zip(labels, style.text_widths(list(labels.values())), strict=True))
     if hidden_labels is None:
-        hidden_labels = _n_generations(topology, root) <= _DEEPEST
+        deepest = _DEEPEST_SETS if subject.sets else _DEEPEST
+        hidden_labels = _n_generations(topology, root) <= deepest
     outer = {name: 1.08 * widths[name] for name in topology.observed}  # hinting widens a little
+    for name in pictures:
+        outer[name] += small.WIDTH + small.SPACE
     inner = {}
     if hidden_labels:
         inner = {name: 1.08 * _HIDDEN_FONT * widths[name] for name in hidden - {root}}
         if root in hidden:
             outer[root] = 1.08 * _HIDDEN_FONT * widths[root]
-    layout = tidy_layout(topology, root, outer, inner, two_sided=two_sided)
+    row = small.ROW if pictures else _ROW_OF_SETS if subject.sets else ROW
+    layout = tidy_layout(topology, root, outer, inner, two_sided=two_sided, row=row)
     return layout, set(outer), set(inner)
 
 
@@ -173,7 +180,7 @@ def _n_generations(topology: Topology, root: str) -> int:
     return max(depth.values())
 
 
-def _draw_edges(ax: Axes, layout: TreeLayout, subject: _Subject, font: float) -> None:
+def _draw_edges(ax: Axes, layout: TreeLayout, subject: Subject, font: float) -> None:
     """Thin bars down the generations, and from them a line to each child, wide where it matters."""
     from matplotlib.collections import LineCollection
 
@@ -200,7 +207,7 @@ def _line_width(strength: float) -> float:
     return _THIN + (_THICK - _THIN) * strength
 
 
-def _draw_nodes(ax: Axes, layout: TreeLayout, subject: _Subject, font: float) -> None:
+def _draw_nodes(ax: Axes, layout: TreeLayout, subject: Subject, font: float) -> None:
     seen = set(subject.topology.observed)
     squares = np.array([name in seen for name in layout.names])
     size = _DISC if subject.n_states else _DOT
@@ -220,7 +227,7 @@ def _draw_nodes(ax: Axes, layout: TreeLayout, subject: _Subject, font: float) ->
         )
 
 
-def _draw_states(ax: Axes, layout: TreeLayout, subject: _Subject, font: float) -> None:
+def _draw_states(ax: Axes, layout: TreeLayout, subject: Subject, font: float) -> None:
     """The number of states in each disc."""
     for node, name in enumerate(layout.names):
         if name in subject.n_states:
@@ -239,18 +246,19 @@ def _draw_labels(
     ax: Axes,
     layout: TreeLayout,
     labels: Mapping[str, str],
+    beyond: Mapping[str, float],
     hidden: set[str],
     font: float,
     *,
     outwards: bool,
 ) -> None:
-    """Names beside their nodes, or above the lines that lead to the root."""
+    """Names beside their nodes (beyond what stands there already), or above the lines to the root."""
     for node, name in enumerate(layout.names):
         if name not in labels:
             continue
         side = int(layout.side[node]) if outwards else -int(layout.side[node])
         ax.text(
-            layout.x[node] + side * OFFSET,
+            layout.x[node] + side * (OFFSET + beyond.get(name, 0.0)),
             layout.y[node] + (0.0 if outwards else 0.3),
             labels[name],
             fontsize=_HIDDEN_FONT * font if name in hidden else font,
@@ -262,14 +270,20 @@ def _draw_labels(
         )
 
 
-def _legend_entries(subject: _Subject) -> list[Entry]:
+def _legend_entries(subject: Subject, pictures: Mapping[str, small.Histogram]) -> list[Entry]:
     """What the legend explains: text, and how its mark looks (sizes in units of the font size)."""
     square = {"marker": "s", "markersize": _DOT, "color": style.BLUE, "linewidth": 0.0}
     entries = [("observed", square)]
     if subject.topology.hidden:
         size = _DISC if subject.n_states else _DOT
         disc = {"marker": "o", "markersize": size, "color": style.ORANGE, "linewidth": 0.0}
-        entries.append(("hidden (number of states)" if subject.n_states else "hidden", disc))
+        text = "hidden (number of states)" if subject.n_states else "hidden"
+        if subject.sets:
+            text = "hidden variables (number of joint states)"
+        entries.append((text, disc))
+    for numbers, text, colour in ((True, "numbers", style.SKY), (False, "categories", style.GREEN)):
+        if any(each.numbers == numbers for each in pictures.values()):
+            entries.append((text, {"color": colour, "linewidth": 0.7}))
     if subject.strengths:
         for strength in (0.1, 0.5, 1.0):
             line = {"color": style.LINE, "linewidth": _line_width(strength)}
