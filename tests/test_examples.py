@@ -13,6 +13,12 @@ PROMISED = {
     "any_conditional.py": ["P(diagnosis = malignant)", "30 columns:", " 1 columns:"],
     "complete_digits.py": ["pixels of the lower halves", "digits recognised"],
     "find_groups.py": ["3 classes; how many wines", "class 2:"],
+    "mixed_table.py": [
+        "GaussianTree(transform='normal-scores')",
+        "Ciro |",
+        "mean error in the gaps",
+    ],
+    "two_machines.py": ["treewidth 2", "would be too many", "two chains", "the large machine: 9"],
 }
 
 
