@@ -149,11 +149,11 @@ def test_the_heaviest_tree_is_drawn_or_the_one_asked_for(run, tmp_path):
 
 
 def test_fit_says_how_many_trees_there_are(model, capsys):
-    from tacit.cli.fit import _tell
+    from tacit.cli.learning import tell
 
-    _tell(model, "m.tacit", json=False)
+    tell(model, "m.tacit", json=False)
     assert "5 hidden variables with 2 to 4 states in 3 trees; saved" in capsys.readouterr().out
-    _tell(model, "m.tacit", json=True)
+    tell(model, "m.tacit", json=True)
     said = json.loads(capsys.readouterr().out)
     assert said["weights"] == WEIGHTS
     assert said["n_hidden"] == 5

@@ -35,7 +35,8 @@ def export(
     Of a mixture, BIF holds the one tree that is asked for, and Newick one tree per line.
     """
     from tacit import load
-    from tacit.errors import ArgumentError
+    from tacit.cli.trees import trees_of
+    from tacit.errors import ArgumentError, NotAvailableError
     from tacit.estimators.components import chosen_component
     from tacit.files.atomic import write_text
 
@@ -46,8 +47,13 @@ def export(
         )
     fitted = load(model)
     if suffix == ".bif":
+        if not hasattr(fitted, "to_bif"):
+            raise NotAvailableError(
+                f"BIF holds probability tables of categories, and a {type(fitted).__name__} has none; "
+                f"its tree can be written as .nwk"
+            )
         fitted.to_bif(output, component=component)
         return
-    every = fitted.components_
+    every = trees_of(fitted)
     written = every if component is None else [chosen_component(every, component)]
     write_text(output, "".join(f"{each.topology.to_newick()}\n" for each in written))

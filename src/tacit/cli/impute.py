@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from tacit.cli.options import Data, Json, Model, TableOutput, Unknown
 
@@ -10,14 +13,24 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+class Numbers(StrEnum):
+    """What a missing number becomes."""
+
+    mean = "mean"
+    median = "median"
+
+
 def impute(
     model: Model,
     data: Data,
+    numbers: Annotated[
+        Numbers, typer.Option(help="What a missing number becomes, given the row.")
+    ] = Numbers.mean,
     output: TableOutput = None,
     unknown_as_missing: Unknown = False,
     json: Json = False,
 ) -> None:
-    """Fill each missing cell of DATA with its most probable value given the row.
+    """Fill each missing cell of DATA with its most probable category, or its mean, given the row.
 
     Columns that the model does not know are left as they are; columns that DATA lacks are added.
     """
@@ -30,12 +43,10 @@ def impute(
     if unknown_as_missing:
         fitted.set_params(unknown="missing")
     before = arrow_table(data)
-    filled = fitted.impute(data)
+    known = {"numbers": numbers.value} if getattr(fitted.schema_, "continuous", ()) else {}
+    filled = fitted.impute(data, **known)
     table = _together(before, filled)
-    holes = sum(
-        before.column(name).null_count if name in before.column_names else before.num_rows
-        for name in filled.column_names
-    )
+    holes = sum(_n_missing(before, name) for name in filled.column_names)
     if json and output is None:
         print_rows(table)
         return
@@ -46,6 +57,19 @@ def impute(
         console().print(
             f"{holes} cells of {table.num_rows} rows filled, written to {output}", markup=False
         )
+
+
+def _n_missing(table: pa.Table, name: str) -> int:
+    """How many cells of a column are missing: all, if there is no such column."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if name not in table.column_names:
+        return int(table.num_rows)
+    column = table.column(name)
+    if not pa.types.is_floating(column.type):
+        return int(column.null_count)
+    return int(pc.sum(pc.is_null(column, nan_is_null=True)).as_py() or 0)
 
 
 def _together(before: pa.Table, filled: pa.Table) -> pa.Table:

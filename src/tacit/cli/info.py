@@ -21,50 +21,72 @@ def info(model: Model, component: ComponentNumber = None, json: Json = False) ->
     """
     from tacit import load
     from tacit.cli.output import console, print_json
+    from tacit.cli.trees import trees_of
     from tacit.estimators.components import chosen_component, heaviest
     from tacit.files.models import read_model
 
     header, _ = read_model(model)
     fitted = load(model)
-    every = fitted.components_
+    every = trees_of(fitted)
     shown = heaviest(every) if component is None else chosen_component(every, component)
     if json:
-        print_json(
-            {
-                "estimator": header["estimator"],
-                "version": header["version"],
-                "format": header["format"],
-                "arguments": header.get("arguments", {}),
-                "columns": header["schema"],
-                "n_states": shown.n_states,
-                "newick": shown.topology.to_newick(),
-                "has_tables": shown.tables is not None,
-                "components": [
-                    {
-                        "weight": each.weight,
-                        "n_states": each.n_states,
-                        "newick": each.topology.to_newick(),
-                    }
-                    for each in every
-                ],
-                "diagnostics": fitted.diagnostics_,
-            }
-        )
+        print_json(_said(header, fitted, every, shown))
         return
     out = console()
-    kind = "probability tables" if shown.tables is not None else "operators"
-    n_hidden = sum(len(each.n_states) for each in every)
-    out.print(
-        f"{header['estimator']}: {len(fitted.schema_)} columns, {n_hidden} hidden"
-        f"{f' in {len(every)} trees' if len(every) > 1 else ''}, {kind} "
-        f"(written by Tacit {header['version']})\n",
-        markup=False,
-    )
+    out.print(f"{_heading(header, fitted, shown)}\n", markup=False)
     if len(every) > 1:
         _print_components(out, every, every.index(shown))
     out.print(replace(shown.topology, n_states=shown.n_states).to_text(), markup=False)
     _print_columns(out, fitted)
     _print_diagnostics(out, fitted.diagnostics_)
+
+
+def _said(
+    header: dict[str, Any], fitted: Any, every: Sequence[Component], shown: Component
+) -> dict[str, Any]:
+    """All of it, for JSON."""
+    said = {
+        "estimator": header["estimator"],
+        "version": header["version"],
+        "format": header["format"],
+        "arguments": header.get("arguments", {}),
+        "columns": header["schema"],
+        "n_states": shown.n_states,
+        "newick": shown.topology.to_newick(),
+        "has_tables": shown.tables is not None,
+        "components": [
+            {
+                "weight": each.weight,
+                "n_states": each.n_states,
+                "newick": each.topology.to_newick(),
+            }
+            for each in every
+        ],
+        "diagnostics": fitted.diagnostics_,
+    }
+    if hasattr(fitted, "junction_"):
+        said |= {"graph": header["graph"], "treewidth": fitted.junction_.treewidth}
+        said["n_states"] = fitted.n_states_
+    return said
+
+
+def _heading(header: dict[str, Any], fitted: Any, shown: Component) -> str:
+    """The model in one line."""
+    from tacit.cli.trees import hidden_states, trees_of
+
+    n_trees = len(trees_of(fitted))
+    kind = "probability tables" if shown.tables is not None else "operators"
+    if hasattr(fitted, "gaussian_"):
+        kind = "Gaussian of numbers"
+        if fitted.get_params()["transform"] is not None:
+            kind = "Gaussian of normal scores"
+    if hasattr(fitted, "junction_"):
+        kind = f"treewidth {fitted.junction_.treewidth}, {kind}"
+    return (
+        f"{header['estimator']}: {len(fitted.schema_)} columns, {len(hidden_states(fitted))} hidden"
+        f"{f' in {n_trees} trees' if n_trees > 1 else ''}, {kind} "
+        f"(written by Tacit {header['version']})"
+    )
 
 
 def _print_components(out: Any, components: Sequence[Component], shown: int) -> None:
@@ -84,13 +106,19 @@ def _print_components(out: Any, components: Sequence[Component], shown: int) -> 
 
 
 def _print_columns(out: Any, fitted: Any) -> None:
+    """Each column with its categories, or with the range of its numbers."""
     from rich.table import Table
     from rich.text import Text
+
+    from tacit.cli.options import holds_numbers
 
     table = Table(box=None, pad_edge=False, title=None)
     for heading in ("column", "categories", ""):
         table.add_column(heading, justify="right" if heading == "categories" else "left")
     for column in fitted.schema_.columns:
+        if holds_numbers(fitted.schema_, column.name):
+            table.add_row(Text(column.name), "", f"numbers, {column.low:g} to {column.high:g}")
+            continue
         shown = ", ".join(str(value) for value in column.categories[:_SHOWN])
         more = ", ..." if len(column.categories) > _SHOWN else ""
         table.add_row(Text(column.name), str(len(column.categories)), Text(shown + more))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
-    from tacit.data.table import Column
+    from tacit.data.table import Column, Schema
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file (.tacit).")]
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="A table: .csv, .tsv or .parquet.")]
@@ -28,7 +29,17 @@ Given = Annotated[
         "--given",
         "-g",
         metavar="COLUMN=VALUE",
-        help="What is known; COLUMN=A|B for one of several values. May be repeated.",
+        help="What is known: a category or a number; COLUMN=A|B for one of several categories. "
+        "May be repeated.",
+    ),
+]
+Shares = Annotated[
+    list[float] | None,
+    typer.Option(
+        "--quantile",
+        "-q",
+        metavar="SHARE",
+        help="A quantile of a column of numbers, such as 0.9. May be repeated.",
     ),
 ]
 ComponentNumber = Annotated[
@@ -37,18 +48,31 @@ ComponentNumber = Annotated[
 ]
 Unknown = Annotated[
     bool,
-    typer.Option("--unknown-as-missing", help="Take values that the model never saw as missing."),
+    typer.Option(
+        "--unknown-as-missing", help="Take categories that the model never saw as missing."
+    ),
 ]
 
 
 def given_values(model: object, given: list[str] | None) -> dict[str, object]:
-    """What is known, by column: the text of one value, or a set of texts.
+    """What is known, by column: a number, the text of one category, or a set of texts.
 
     A column's name and a category may contain ``=`` and ``|``: the longest name that is a column counts, and
     so does the longest category.
     """
+    every = given_lists(model, given)
+    for name, values in every.items():
+        if len(values) > 1 and isinstance(values[0], float):
+            raise typer.BadParameter(
+                f"{name!r} holds numbers, and only one of them can be given", param_hint="--given"
+            )
+    return {name: each[0] if len(each) == 1 else set(each) for name, each in every.items()}
+
+
+def given_lists(model: object, given: list[str] | None) -> dict[str, list[Any]]:
+    """What is known, by column: the values that are named, numbers as numbers, all others as text."""
     schema = model.schema_  # type: ignore[attr-defined]
-    found: dict[str, object] = {}
+    found: dict[str, list[Any]] = {}
     for text in given or ():
         if "=" not in text:
             raise typer.BadParameter(f"{text!r} is not COLUMN=VALUE", param_hint="--given")
@@ -62,8 +86,28 @@ def given_values(model: object, given: list[str] | None) -> dict[str, object]:
                 f"{name!r} is given twice; say {name}=A|B for one of several values",
                 param_hint="--given",
             )
-        values = _values(column, value.split("|"))
-        found[name] = values[0] if len(values) == 1 else set(values)
+        parts = value.split("|")
+        if holds_numbers(schema, name):
+            found[name] = [_number(name, part) for part in parts]
+        else:
+            found[name] = list(_values(column, parts))
+    return found
+
+
+def holds_numbers(schema: Schema, name: str) -> bool:
+    """Whether a column is one of numbers; raises with the nearest name where there is none."""
+    return schema.index(name) in getattr(schema, "continuous", ())
+
+
+def _number(name: str, text: str) -> float:
+    from tacit.errors import DataError
+
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise DataError(f"column {name!r} holds numbers, and {text!r} is none")
     return found
 
 

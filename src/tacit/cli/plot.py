@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.options import ComponentNumber, Model
+from tacit.cli.options import ComponentNumber, Given, Model, given_lists
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,24 +28,58 @@ def plot(
         typer.Option("--output", "-o", metavar="FILE", help="The picture: .svg, .png or .pdf."),
     ],
     kind: Annotated[Kind, typer.Option(help="What is drawn.")] = Kind.tree,
+    density: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Draw the density of a column instead, or its categories' probabilities.",
+        ),
+    ] = None,
+    given: Given = None,
     component: ComponentNumber = None,
 ) -> None:
-    """Draw the tree of a model, or the singular values behind it.
+    """Draw the tree of a model, the density of a column given others, or singular values.
 
-    Of a mixture the heaviest tree is drawn, or the one asked for.
+    Of a mixture the heaviest tree is drawn, or the one asked for. With --density and --given COLUMN=A|B
+    there is one curve for each value, numbers as well.
+
+    For example: tacit plot model.tacit -o income.svg --density income --given "smoker=yes|no"
     """
     from tacit import load
     from tacit import plot as pictures
+    from tacit.cli.trees import trees_of
     from tacit.estimators.components import chosen_component
 
+    if density is None and given:
+        raise typer.BadParameter("it goes with --density", param_hint="--given")
+    if density is not None and (kind is not Kind.tree or component is not None):
+        raise typer.BadParameter(
+            "it goes neither with --kind nor with --component", param_hint="--density"
+        )
+    picture_kind(output)  # before the work, not after it
     fitted = load(model)
+    if density is not None:
+        save_picture(_density(fitted, density, given), output)
+        return
     if kind is Kind.singular_values:
         axes = pictures.singular_values(fitted)
     elif component is None:
         axes = pictures.tree(fitted)
     else:
-        axes = pictures.tree(chosen_component(fitted.components_, component))
+        axes = pictures.tree(chosen_component(trees_of(fitted), component))
     save_picture(axes, output)
+
+
+def _density(fitted: Any, target: str, given: list[str] | None) -> Axes:
+    from tacit import plot as pictures
+    from tacit.cli.answers import rows_of_given
+    from tacit.errors import ArgumentError
+
+    fitted.schema_.index(target)  # raises with the nearest name where there is none
+    known = given_lists(fitted, given)
+    if target in known:
+        raise ArgumentError(f"{target!r} is both drawn and given")
+    return pictures.conditional_density(fitted, target, rows_of_given(known) if known else None)
 
 
 def picture_kind(path: Path) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.options import Data, Json, Model, TableOutput, Unknown
+from tacit.cli.options import Data, Json, Model, Shares, TableOutput, Unknown, holds_numbers
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
+
+_SHARES = (0.05, 0.5, 0.95)
 
 
 def predict(
@@ -19,24 +21,61 @@ def predict(
     target: Annotated[
         str, typer.Option("--target", "-t", metavar="COLUMN", help="What to predict.")
     ],
+    shares: Shares = None,
     output: TableOutput = None,
     unknown_as_missing: Unknown = False,
     json: Json = False,
 ) -> None:
-    """Probabilities of the column TARGET in each row, given the row's other cells.
+    """Predict the column TARGET in each row, given the row's other cells.
 
-    Cells of the target in DATA are not used; where there are any, the share that was predicted right is
-    told.
+    Of categories the most probable one and all probabilities are told, of numbers the mean and quantiles.
+    Cells of the target in DATA are not used; where there are any, it is told how well they were predicted.
     """
-    import pyarrow as pa
-
     from tacit import load
-    from tacit.cli.output import check_table_path, console, print_json, put_table
+    from tacit.cli.output import check_table_path
+    from tacit.errors import ArgumentError
 
     check_table_path(output)
     fitted = load(model)
     if unknown_as_missing:
         fitted.set_params(unknown="missing")
+    if holds_numbers(fitted.schema_, target):
+        columns, said = _numbers(fitted, data, target, shares)
+    elif shares:
+        raise ArgumentError(f"column {target!r} holds categories; --quantile is for numbers")
+    else:
+        columns, said = _categories(fitted, data, target)
+    _put(columns, said, target, output, json=json)
+
+
+def _put(
+    columns: dict[str, Any], said: dict[str, Any], target: str, output: Path | None, *, json: bool
+) -> None:
+    """Write and print what was predicted."""
+    import pyarrow as pa
+
+    from tacit.cli.output import console, print_json, put_table
+
+    if json:
+        print_json({"target": target, **said})
+        if output is None:
+            return
+    put_table(pa.table(columns), output)
+    if output is None or json:
+        return
+    told = ""
+    if "right" in said:
+        told = f"; {said['right']} of {said['known']} known values right"
+    elif "known" in said:
+        told = (
+            f"; {said['known']} known values, mean absolute error {said['mean_absolute_error']:.4g}"
+        )
+    n_rows = len(columns[target])
+    console().print(f"{n_rows} rows written to {output}{told}", markup=False)
+
+
+def _categories(fitted: Any, data: Path, target: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The most probable category and the probabilities of all; the same for JSON."""
     column = fitted.schema_[target]
     chances = fitted.predict_proba(data, target=target)
     best = chances.argmax(axis=1)
@@ -46,25 +85,49 @@ def predict(
         columns[target] = [str(value) for value in columns[target]]
     for place, category in enumerate(categories):
         columns[f"P({target}={category})"] = chances[:, place]
-    right = _right(fitted, data, target, best)
-    if json:
-        rows = [dict(zip(categories, row, strict=True)) for row in chances.tolist()]
-        print_json({"target": target, "predicted": columns[target], "probabilities": rows, **right})
-        if output is None:
-            return
-    put_table(pa.table(columns), output)
-    if output is not None and not json:
-        told = f"; {right['right']} of {right['known']} known values right" if right else ""
-        console().print(f"{len(best)} rows written to {output}{told}", markup=False)
+    rows = [dict(zip(categories, row, strict=True)) for row in chances.tolist()]
+    said = {"predicted": columns[target], "probabilities": rows}
+    codes = _cells(fitted, data, target)
+    known = codes >= 0
+    if known.any():
+        said |= {"known": int(known.sum()), "right": int((codes == best)[known].sum())}
+    return columns, said
 
 
-def _right(fitted: Any, data: Any, target: str, best: NDArray[np.int64]) -> dict[str, int]:
-    """How many cells of the target are known, and how many of these were predicted."""
+def _numbers(
+    fitted: Any, data: Path, target: str, shares: list[float] | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The mean and quantiles; the same for JSON, with the errors of the median and of the mean."""
+    import numpy as np
+
+    from tacit.cli.query import checked_shares, percent
+
+    asked = checked_shares(shares, _SHARES)
+    means = fitted.expectation(data, target)
+    quantiles = fitted.quantiles(data, target, [*asked, 0.5])
+    names = [f"{target} {percent(share)}" for share in asked]
+    columns = {target: means, **dict(zip(names, quantiles.T, strict=False))}
+    rows = [dict(zip(map(str, asked), row, strict=False)) for row in quantiles.tolist()]
+    said: dict[str, Any] = {"predicted": means, "quantiles": rows}
+    cells = _cells(fitted, data, target)
+    known = np.isfinite(cells)
+    if known.any():
+        said |= {
+            "known": int(known.sum()),
+            "mean_absolute_error": float(np.abs(cells - quantiles[:, -1])[known].mean()),
+            "root_mean_square_error": float(np.sqrt(((cells - means)[known] ** 2).mean())),
+        }
+    return columns, said
+
+
+def _cells(fitted: Any, data: Path, target: str) -> NDArray[Any]:
+    """What DATA says of the target: codes, -1 where it is missing, or numbers, NaN where it is."""
+    from tacit.data.mixed import MixedSchema
+    from tacit.data.mixedreading import encode_mixed
     from tacit.data.reading import encode
 
-    table = encode(data, fitted.schema_, unknown=fitted.unknown, partial=True)
-    codes = table.codes[:, fitted.schema_.index(target)]
-    known = codes >= 0
-    if not known.any():
-        return {}
-    return {"known": int(known.sum()), "right": int((codes == best)[known].sum())}
+    schema, unknown = fitted.schema_, fitted.unknown
+    if isinstance(schema, MixedSchema):
+        return encode_mixed(data, schema, unknown=unknown, partial=True).column(target)
+    table = encode(data, schema, unknown=unknown, partial=True)
+    return table.codes[:, schema.index(target)]

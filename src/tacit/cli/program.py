@@ -15,7 +15,10 @@ from tacit import __version__
 from tacit.cli import (
     demo,
     export,
-    fit,
+    fit_gaussian_tree,
+    fit_junction,
+    fit_kernel_tree,
+    fit_tree,
     impute,
     info,
     plot,
@@ -96,7 +99,10 @@ app = typer.Typer(name="tacit", cls=Program, **_LOOK)
 app.callback()(_program)
 
 _learning = typer.Typer(help="Learn a model from a table and save it.", **_LOOK)
-_learning.command("tree")(fit.tree)
+_learning.command("tree")(fit_tree.tree)
+_learning.command("kernel-tree")(fit_kernel_tree.kernel_tree)
+_learning.command("gaussian-tree")(fit_gaussian_tree.gaussian_tree)
+_learning.command("junction")(fit_junction.junction)
 app.add_typer(_learning, name="fit")
 app.command("structure")(structure.structure)
 app.command("score")(score.score)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.options import Given, Json, Model, given_values
+from tacit.cli.options import Given, Json, Model, Shares, given_lists, given_values, holds_numbers
+
+if TYPE_CHECKING:
+    from tacit.cli.answers import Answer
 
 _BAR = 30  # characters of the bar that stands for certainty
+_PLACES = 21  # of a density that is printed
 
 
 def query(
@@ -16,48 +21,73 @@ def query(
     target: Annotated[
         list[str],
         typer.Option(
-            "--target", "-t", metavar="COLUMN", help="What is asked; repeat it for a joint answer."
+            "--target",
+            "-t",
+            metavar="COLUMN",
+            help="What is asked; repeat it for a joint answer about categories.",
         ),
     ],
     given: Given = None,
+    shares: Shares = None,
+    density: Annotated[
+        bool, typer.Option("--density", help="Print the density of a column of numbers, too.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """The distribution of one column, or of several together, given what is known.
 
+    Of a column of categories their probabilities are told, of a column of numbers its mean and quantiles.
+
     For example: tacit query model.tacit --given age=old --given "smoker=yes|no" --target cough
     """
     from tacit import load
-    from tacit.cli.output import print_json
+    from tacit.cli.answers import category_answer
     from tacit.errors import ArgumentError
 
     fitted = load(model)
-    known = given_values(fitted, given)
+    known = given_lists(fitted, given)
+    given_values(fitted, given)  # raises where several numbers are given
     for name in target:
-        fitted.schema_.index(name)  # raises with the nearest name where there is none
         if name in known:
             raise ArgumentError(f"{name!r} is both asked for and given")
-    answer = fitted.query(target, given=known)
+    numbers = [name for name in target if holds_numbers(fitted.schema_, name)]
+    if not numbers:
+        if density or shares:
+            raise ArgumentError(
+                f"column {target[0]!r} holds categories; --density and --quantile are for numbers"
+            )
+        _tell_categories(target, known, category_answer(fitted, target, known), json=json)
+        return
+    if len(target) > 1:
+        raise ArgumentError(
+            f"column {numbers[0]!r} holds numbers, which have no joint table; ask for it alone"
+        )
+    _tell_number(fitted, numbers[0], known, shares, density=density, json=json)
+
+
+def _tell_categories(
+    target: list[str],
+    known: Mapping[str, Sequence[Any]],
+    answer: dict[tuple[Any, ...], float],
+    *,
+    json: bool,
+) -> None:
+    from tacit.cli.output import print_json
+
     if json:
-        plain = {n: sorted(v) if isinstance(v, set) else v for n, v in known.items()}
         rows = [
             {**dict(zip(target, values, strict=True)), "probability": chance}
             for values, chance in answer.items()
         ]
-        print_json({"target": target, "given": plain, "probabilities": rows})
-    else:
-        _print(target, known, answer)
-
-
-def _print(target: list[str], known: dict[str, Any], answer: dict[tuple[Any, ...], float]) -> None:
+        print_json({"target": target, "given": _plain(known), "probabilities": rows})
+        return
     from rich.table import Table
     from rich.text import Text
 
     from tacit.cli.output import console
 
-    terms = [f"{n}={'|'.join(sorted(v)) if isinstance(v, set) else v}" for n, v in known.items()]
-    condition = f" | {', '.join(terms)}" if terms else ""
     out = console()
-    out.print(Text(f"P({', '.join(target)}{condition})"))
+    out.print(Text(f"P({', '.join(target)}{_condition(known)})"))
     table = Table(box=None, pad_edge=False, show_header=len(target) > 1)
     for name in target:
         table.add_column(Text(name))
@@ -67,3 +97,88 @@ def _print(target: list[str], known: dict[str, Any], answer: dict[tuple[Any, ...
         cells = [Text(str(value)) for value in values]
         table.add_row(*cells, f"{chance:.4f}", Text("█" * round(_BAR * chance), style="cyan"))
     out.print(table)
+
+
+def _tell_number(
+    fitted: Any,
+    target: str,
+    known: Mapping[str, Sequence[Any]],
+    shares: list[float] | None,
+    *,
+    density: bool,
+    json: bool,
+) -> None:
+    from tacit.cli.answers import SHARES, number_answer
+    from tacit.cli.output import print_json
+
+    asked = checked_shares(shares, SHARES)
+    places = None if json else _PLACES
+    answer = number_answer(fitted, target, known, asked, n_places=places)
+    if not json:
+        _print_number(target, known, answer, density=density)
+        return
+    said: dict[str, Any] = {
+        "target": target,
+        "given": _plain(known),
+        "mean": answer.mean,
+        "quantiles": {str(share): value for share, value in answer.quantiles.items()},
+    }
+    if density:
+        said["density"] = {"grid": answer.grid, "values": answer.density}
+    print_json(said)
+
+
+def _print_number(
+    target: str, known: Mapping[str, Sequence[Any]], answer: Answer, *, density: bool
+) -> None:
+    """The mean and the quantiles, and the density as a picture that is turned by a right angle."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from tacit.cli.output import console
+
+    out = console()
+    out.print(Text(f"{target}{_condition(known)}"))
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_row("mean", f"{answer.mean:.6g}")
+    for share, value in answer.quantiles.items():
+        table.add_row(percent(share), f"{value:.6g}")
+    out.print(table)
+    if not density:
+        return
+    picture = Table(box=None, pad_edge=False)
+    for heading in (Text(target), "density"):
+        picture.add_column(heading, justify="right")
+    picture.add_column("")
+    top = float(answer.density.max()) or 1.0
+    for place, value in zip(answer.grid.tolist(), answer.density.tolist(), strict=True):
+        bar = Text("█" * round(_BAR * value / top), style="cyan")
+        picture.add_row(f"{place:.4g}", f"{value:.4g}", bar)
+    out.print()
+    out.print(picture)
+
+
+def checked_shares(shares: list[float] | None, otherwise: Sequence[float]) -> list[float]:
+    """The shares of quantiles that are asked for, in order; each once and between 0 and 1."""
+    found = sorted(set(shares or otherwise))
+    wrong = [share for share in found if not 0 < share < 1]
+    if wrong:
+        raise typer.BadParameter(f"{wrong[0]:g} is not between 0 and 1", param_hint="--quantile")
+    return found
+
+
+def percent(share: float) -> str:
+    """A share in per cent, with as few digits as tell it."""
+    return f"{100 * share:.6g}%"
+
+
+def _plain(known: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    return {name: each[0] if len(each) == 1 else sorted(each) for name, each in known.items()}
+
+
+def _condition(known: Mapping[str, Sequence[Any]]) -> str:
+    terms = [
+        f"{name}={'|'.join(f'{v:g}' if isinstance(v, float) else v for v in sorted(each))}"
+        for name, each in known.items()
+    ]
+    return f" | {', '.join(terms)}" if terms else ""

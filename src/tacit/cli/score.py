@@ -16,7 +16,7 @@ def score(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Write the log-probability of each row here."
+            "--output", "-o", metavar="FILE", help="Write the logarithm of each row here."
         ),
     ] = None,
     unknown_as_missing: Unknown = False,
@@ -24,7 +24,7 @@ def score(
 ) -> None:
     """Mean natural-log likelihood of the rows of DATA.
 
-    Missing cells and columns are summed out.
+    Columns of numbers count with their density. Missing cells and columns are summed out.
     """
     import numpy as np
 
@@ -39,7 +39,8 @@ def score(
     if output is not None:
         import pyarrow as pa
 
-        put_table(pa.table({"log_prob": values}), output)
+        numbers = getattr(fitted.schema_, "continuous", ())
+        put_table(pa.table({"log_density" if numbers else "log_prob": values}), output)
     mean, n_rows = float(np.mean(values)), len(values)
     spread = float(np.std(values, ddof=1) / np.sqrt(n_rows)) if n_rows > 1 else float("nan")
     repairs = fitted.diagnostics_.get("repairs", {})

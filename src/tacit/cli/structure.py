@@ -33,6 +33,7 @@ class Metric(StrEnum):
     discrete = "discrete"
     gaussian = "gaussian"
     nonparanormal = "nonparanormal"
+    kernel = "kernel"
 
 
 def structure(
@@ -52,7 +53,9 @@ def structure(
     ] = None,
     metric: Annotated[
         Metric,
-        typer.Option(help="Distances of categories, of numbers, or of the numbers' normal scores."),
+        typer.Option(
+            help="Distances of categories, of numbers, of the numbers' normal scores, or of both by kernels."
+        ),
     ] = Metric.discrete,
     states: Annotated[
         int | None,

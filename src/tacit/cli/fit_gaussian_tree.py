@@ -1,0 +1,80 @@
+"""`tacit fit gaussian-tree`: a Gaussian or nonparanormal tree."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from tacit.cli import learning
+from tacit.cli.options import Data, Json
+
+
+class Transform(StrEnum):
+    """What of a number is Gaussian."""
+
+    none = "none"
+    normal_scores = "normal-scores"
+
+
+class Learn(StrEnum):
+    """Ways of learning correlations."""
+
+    em = "em"
+    distances = "distances"
+
+
+def gaussian_tree(
+    data: Data,
+    output: learning.Output,
+    structure: learning.Structure = "auto",
+    transform: Annotated[
+        Transform,
+        typer.Option(help="What of a number is Gaussian: itself, or the normal score of its rank."),
+    ] = Transform.none,
+    shrinkage: Annotated[
+        str,
+        typer.Option(
+            metavar="X|auto", help="From 0, the tree alone, to 1, a Gaussian without a tree."
+        ),
+    ] = "0",
+    learn: Annotated[Learn, typer.Option(help="How correlations are learnt.")] = Learn.em,
+    prior: Annotated[
+        float, typer.Option(metavar="N", help="Rows without any correlation that are added.")
+    ] = 1.0,
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN", help="A column of numbers that are categories. May be repeated."
+        ),
+    ] = None,
+    validation: learning.Validation = None,
+    drop: learning.Drop = None,
+    seed: learning.Seed = 0,
+    jobs: learning.Jobs = None,
+    json: Json = False,
+) -> None:
+    """Learn a tree of Gaussian variables from the table DATA.
+
+    With --transform normal-scores columns of numbers have whatever distribution they have, and their
+    ranks hang together as in a Gaussian tree. Categories enter as indicators.
+
+    For example: tacit fit gaussian-tree train.csv -o model.tacit --transform normal-scores
+    """
+    from tacit import GaussianTree
+    from tacit.files.models import check_suffix
+
+    check_suffix(output)  # before the work, not after it
+    model = GaussianTree(
+        structure=structure,
+        transform=None if transform is Transform.none else transform.value,
+        shrinkage=learning.number_or_auto(shrinkage, float, "--shrinkage"),
+        learn=learn.value,
+        prior=prior,
+        categorical=categorical or "scores",
+        n_jobs=jobs,
+        progress=True,
+        random_state=seed,
+    )
+    learning.learn_and_save(model, data, output, validation=validation, drop=drop, json=json)

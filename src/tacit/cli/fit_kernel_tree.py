@@ -1,0 +1,88 @@
+"""`tacit fit kernel-tree`: a latent tree of numbers and categories."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from tacit.cli import learning
+from tacit.cli.options import Data, Json
+
+
+class Learn(StrEnum):
+    """Ways of learning densities."""
+
+    auto = "auto"
+    spectral = "spectral"
+
+
+def kernel_tree(
+    data: Data,
+    output: learning.Output,
+    structure: learning.Structure = "auto",
+    learn: Annotated[
+        Learn, typer.Option(help="auto: bins with smooth bumps; spectral: moments of kernels.")
+    ] = Learn.auto,
+    states: learning.States = "auto",
+    components: learning.Components = "auto",
+    bandwidth: Annotated[
+        str,
+        typer.Option(
+            metavar="X|auto",
+            help="How smooth densities are: in bins, or for spectral in median distances of two rows.",
+        ),
+    ] = "auto",
+    metric_bandwidth: Annotated[
+        float,
+        typer.Option(metavar="X", help="The same of the kernels that spectral learns trees with."),
+    ] = 1.0,
+    bins: Annotated[str, typer.Option(metavar="N|auto", help="Bins of a column of numbers.")] = (
+        "auto"
+    ),
+    features: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Most kernel features of a column.")
+    ] = 60,
+    continuous: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="A column of numbers though it has 20 or fewer of them. May be repeated.",
+        ),
+    ] = None,
+    validation: learning.Validation = None,
+    drop: learning.Drop = None,
+    max_iter: learning.MaxIter = 1000,
+    pseudo_counts: learning.PseudoCounts = "auto",
+    seed: learning.Seed = 0,
+    jobs: learning.Jobs = None,
+    json: Json = False,
+) -> None:
+    """Learn a latent tree of the table DATA whose columns are numbers, categories, or both.
+
+    Columns of more than 20 different numbers keep them: whatever their density is, it is learnt.
+
+    For example: tacit fit kernel-tree train.csv -o model.tacit
+    """
+    from tacit import KernelTree
+    from tacit.files.models import check_suffix
+
+    check_suffix(output)  # before the work, not after it
+    model = KernelTree(
+        n_states=learning.number_or_auto(states, int, "--states"),
+        structure=structure,
+        learn=learn.value,
+        continuous=continuous or [],
+        bandwidth=learning.number_or_auto(bandwidth, float, "--bandwidth"),
+        metric_bandwidth=metric_bandwidth,
+        n_features=features,
+        n_bins=learning.number_or_auto(bins, int, "--bins"),
+        n_components=learning.number_or_auto(components, int, "--components"),
+        pseudo_counts=learning.number_or_auto(pseudo_counts, float, "--pseudo-counts"),
+        max_iter=max_iter,
+        n_jobs=jobs,
+        progress=True,
+        random_state=seed,
+    )
+    learning.learn_and_save(model, data, output, validation=validation, drop=drop, json=json)

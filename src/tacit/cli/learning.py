@@ -1,0 +1,117 @@
+"""What the sub-commands of `tacit fit` share: options, learning from files, a word at the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+Output = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FILE", help="The model file (.tacit).")
+]
+Structure = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME|FILE",
+        help="auto, a method of `tacit structure`, or a file with a Newick tree over the columns.",
+    ),
+]
+States = Annotated[str, typer.Option(metavar="N|auto", help="States of each hidden variable.")]
+Components = Annotated[
+    str, typer.Option(metavar="N|auto", help="Trees whose mixture the model is.")
+]
+Validation = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Rows to choose with; without them a part of DATA."),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Leave a column out. May be repeated."),
+]
+Restarts = Annotated[int, typer.Option(min=1, help="Random starts of em.")]
+Tolerance = Annotated[float, typer.Option("--tol", help="Relative gain at which em stops.")]
+MaxIter = Annotated[int, typer.Option(min=1, help="Most steps of an iteration.")]
+PseudoCounts = Annotated[
+    str, typer.Option(metavar="X|auto", help="Pseudo-counts of each row of a table.")
+]
+Bins = Annotated[int, typer.Option(min=2, help="Bins for a column with many different numbers.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of whatever is drawn.")]
+Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; -1 for all processors.")]
+
+
+def number_or_auto(text: str, kind: type[int | float], option: str) -> Any:
+    """A number, or the word auto as it is."""
+    if text == "auto":
+        return text
+    try:
+        return kind(text)
+    except ValueError as error:
+        raise typer.BadParameter(
+            f"{text!r} is neither a number nor auto", param_hint=option
+        ) from error
+
+
+def rows_of(data: Path, drop: list[str] | None) -> Any:
+    """The rows of a file, without the columns that are dropped."""
+    from tacit.cli.tables import without
+
+    return without(data, drop) if drop else data
+
+
+def learn_and_save(
+    model: Any,
+    data: Path,
+    output: Path,
+    *,
+    validation: Path | None = None,
+    drop: list[str] | None = None,
+    json: bool = False,
+) -> None:
+    """Fit a model, save it, and say what was learnt."""
+    held_out = None if validation is None else rows_of(validation, drop)
+    model.fit(rows_of(data, drop), validation=held_out)
+    model.set_params(progress=None)
+    model.save(output)
+    tell(model, output, json=json)
+
+
+def tell(model: Any, output: Path, *, json: bool) -> None:
+    """What was learnt: in a line, or in JSON."""
+    from tacit.cli.output import console, print_json
+    from tacit.cli.trees import hidden_states, trees_of
+    from tacit.estimators.components import heaviest
+
+    every = trees_of(model)
+    hidden = hidden_states(model)
+    diagnostics = model.diagnostics_
+    if json:
+        said = {
+            "model": str(output),
+            "n_rows": diagnostics["n_rows"],
+            "n_columns": len(model.schema_),
+            "n_hidden": len(hidden),
+            "n_states": heaviest(every).n_states,
+            "weights": [each.weight for each in every],
+            "learn": model.learn,
+            "candidates": diagnostics.get("candidates"),
+            "newick": model.topology_.to_newick(),
+        }
+        if hasattr(model, "junction_"):
+            said |= {"n_states": model.n_states_, "treewidth": model.junction_.treewidth}
+        print_json(said)
+        return
+    known = sorted({count for count in hidden if count is not None})
+    span = f"{known[0]} to {known[-1]}" if len(known) > 1 else "".join(map(str, known))
+    plural = "" if len(hidden) == 1 else "s"
+    between = f"{len(hidden)} hidden variable{plural}" if hidden else "none hidden"
+    if known:
+        between += f" with {span} states"
+    if len(every) > 1:
+        between += f" in {len(every)} trees"
+    if hasattr(model, "junction_"):
+        between += f", treewidth {model.junction_.treewidth}"
+    console().print(
+        f"{len(model.schema_)} columns, {diagnostics['n_rows']} rows, {between}; saved as {output}",
+        markup=False,
+    )
