@@ -47,14 +47,14 @@ class KernelTree(KernelQueries):
         Bandwidth of the kernel that the structure is learnt with by "spectral", in the same unit.
     normal_scores : bool
         Whether the kernels of "spectral" work on a column's normal scores, or on the numbers as they are.
-    n_features : int
-        The largest number of kernel features of a column.
+    n_features : int or "auto"
+        The largest number of kernel features of a column; "auto": 200, and fewer where columns are many.
     n_bins : int or "auto"
         Bins of a column of numbers; "auto" lets held-out rows choose.
     n_components : int or "auto"
         Trees whose mixture the model is, by learn="auto": see `LatentTree`.
-    n_views : int
-        Leaves that each linear system of "spectral" uses.
+    n_views : int or "auto"
+        Leaves that each linear system of "spectral" uses; "auto" lets held-out rows choose.
     pseudo_counts : float or "auto"
         Dirichlet pseudo-counts per table row, by learn="auto".
     blend : bool
@@ -109,10 +109,10 @@ class KernelTree(KernelQueries):
         bandwidth: float | str = "auto",
         metric_bandwidth: float = 1.0,
         normal_scores: bool = True,
-        n_features: int = 60,
+        n_features: int | str = "auto",
         n_bins: int | str = "auto",
         n_components: int | str = "auto",
-        n_views: int = 5,
+        n_views: int | str = "auto",
         pseudo_counts: float | str = "auto",
         blend: bool = True,
         max_iter: int = 1000,
@@ -186,9 +186,8 @@ class KernelTree(KernelQueries):
 
         check_choice("learn", self.learn, LEARN)
         self._check_policies()
-        for name in ("n_features", "n_views", "max_iter"):
-            check_count(name, getattr(self, name))
-        for name in ("n_bins", "n_components"):
+        check_count("max_iter", self.max_iter)
+        for name in ("n_bins", "n_components", "n_features", "n_views"):
             if isinstance(getattr(self, name), str):
                 check_choice(name, getattr(self, name), ("auto",))
             else:
@@ -204,7 +203,6 @@ class KernelTree(KernelQueries):
                 f'learn="auto" only'
             )
         return Settings(
-            n_views=self.n_views,
             max_iter=self.max_iter,
             pseudo_counts=self.pseudo_counts,
             n_jobs=n_threads(self.n_jobs) or 1,
@@ -235,4 +233,21 @@ class KernelTree(KernelQueries):
                 report=report,
             )
             return learn_in_bins(table, validation, asked)
-        raise NotImplementedError
+        from tacit.estimators.number_kernels import Asked as AskedKernels
+        from tacit.estimators.number_kernels import learn_by_kernels
+
+        return learn_by_kernels(
+            table,
+            validation,
+            AskedKernels(
+                structure=self.structure,
+                n_states=self.n_states,
+                bandwidth=self.bandwidth,
+                metric_bandwidth=self.metric_bandwidth,
+                normal_scores=self.normal_scores,
+                n_features=self.n_features,
+                n_views=self.n_views,
+                settings=settings,
+                report=report,
+            ),
+        )

@@ -47,6 +47,7 @@ Array = NDArray[np.float64]
 N_BINS = (8, 12, 16, 24, 32, 48)
 FEW_BINS = 8
 ROWS_PER_BIN = 20
+FEW_COLUMNS = 8
 TRIAL_STATES, PAIR_STATES = 8, 3
 # With fewer rows than this nothing is tried, and with at most so many.
 ROWS_FOR_TRIALS = 100
@@ -263,9 +264,8 @@ def chosen_bins(
 ) -> tuple[int, list[dict[str, Any]]]:
     """The number of bins with the best held-out density, by small trees, and the record of those tried."""
     table, settings = columns.table, asked.settings
-    coarse = binned_table(table, columns.encoders(2))
     learning, judging = rows_aside(
-        coarse, settings.seed, everything=validation is not None, most=MOST_TRIED
+        table, settings.seed, everything=validation is not None, most=MOST_TRIED
     )
     rows = table if learning is None else table.take(learning)
     watching = validation if judging is None else table.take(judging)
@@ -281,8 +281,12 @@ def chosen_bins(
         trial = Trial(_small_tree(encoders, rows, asked), watching)
         each = best_blur([trial], encoders)
         tried.append({"n_bins": n_bins, "blur": each.blur, "score": each.score})
-        # More bins take longer: they must be worth it.
-        if found is None or surely_better(each.rows, found.rows, each.weights):
+        # Where columns are many, more bins take long: they must be worth it.
+        careful = len(table.schema) > FEW_COLUMNS
+        better = found is None or each.score > found.score
+        if found is not None and careful:
+            better = surely_better(each.rows, found.rows, each.weights)
+        if better:
             best, found, worse = n_bins, each, 0
         else:
             worse += 1

@@ -24,6 +24,8 @@ Array = NDArray[np.float64]
 BYTES_AT_ONCE = 1 << 25
 # What an estimate of operators is at least, as a share of the independence model's.
 FLOOR = 1e-3
+# Parts of a column in which hidden numbers are looked for.
+N_PARTS = 16
 
 
 def table_blocks(
@@ -148,6 +150,60 @@ def cell_answers(
             parts[leaf].append(probabilities)
         repairs += beliefs.repairs
     return {leaf: np.concatenate(each) for leaf, each in parts.items()}, repairs
+
+
+def log_conditionals(
+    learnt: Learnt,
+    table: MixedTable,
+    hidden: NDArray[np.bool_],
+    encoders: Sequence[Encoder],
+    margins: Sequence[Margin | Array],
+) -> Array:
+    """(row,) Log-probabilities of hidden cells, each given the cells that are not hidden, added up.
+
+    Of a number, the probability that it falls where it does among sixteen parts of equal mass: a density
+    could be made as high as one likes at values that occur again and again.
+
+    Parameters
+    ----------
+    learnt : Network, Tables or Mixture
+    table : MixedTable
+    hidden : (row, column) array of bool
+    encoders : sequence of Encoder
+    margins : sequence of Margin or (category,) array
+        Each column's own distribution; no estimate counts as less than a thousandth of it.
+    """
+    from tacit.estimators.blending import without
+    from tacit.query.densities import leaf_coefficients
+
+    found = np.zeros(table.n_rows)
+    leaves = np.flatnonzero(hidden.any(axis=0)).tolist()
+    coarse = {leaf: _coarse(encoders[leaf], margins[leaf]) for leaf in leaves}
+    for part, rows in table_blocks(table, encoders):
+        evidence = table_evidence(without(rows, hidden[part]), encoders)
+        told = leaf_coefficients(learnt, evidence, leaves, encoders)
+        for leaf, each in zip(leaves, told, strict=True):
+            asked, margin = hidden[part, leaf], margins[leaf]
+            values = rows.column(leaf)[asked]
+            if isinstance(margin, np.ndarray):
+                shares, parts = margin, values
+            else:
+                shares = np.full(N_PARTS, 1 / N_PARTS)
+                parts = (margin.cdf(values) * N_PARTS).astype(np.int64).clip(0, N_PARTS - 1)
+            masses = np.maximum(each.values[asked] @ coarse[leaf], 0.0)
+            masses /= np.maximum(masses.sum(axis=1, keepdims=True), 1e-300)
+            chosen = masses[np.arange(len(parts)), parts]
+            found[part][asked] += np.log(np.maximum(chosen, FLOOR * shares[parts]))
+    return found
+
+
+def _coarse(encoder: Encoder, margin: Margin | Array) -> Array:
+    """(feature, part) The mass of each feature in parts of equal mass; each category is a part."""
+    if isinstance(margin, np.ndarray):
+        return np.eye(encoder.size)
+    cuts = margin.inverse(np.arange(1, N_PARTS) / N_PARTS)
+    below = encoder.cumulative(cuts).T
+    return np.diff(below, axis=1, prepend=0.0, append=encoder.total[:, None])
 
 
 def _independent(table: MixedTable, margins: Sequence[Margin | Array]) -> Array:

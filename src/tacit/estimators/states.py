@@ -16,6 +16,7 @@ from tacit.estimators.recipes import WAYS, Job, Settings
 from tacit.factor.ranks import side_ranks
 
 if TYPE_CHECKING:
+    from tacit.data.mixed import MixedTable
     from tacit.data.table import Table
     from tacit.structure.rooted import RootedTree
     from tacit.structure.topology import Topology
@@ -227,7 +228,7 @@ def set_aside(
 
 
 def rows_aside(
-    table: Table, seed: int, *, everything: bool, most: int | None = None
+    table: Table | MixedTable, seed: int, *, everything: bool, most: int | None = None
 ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]:
     """The numbers of these rows; None instead of all, or instead of none."""
     most = MOST_ROWS if most is None else most

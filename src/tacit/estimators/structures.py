@@ -30,7 +30,7 @@ BY_DISTANCE = (
     "chow-liu-grouping",
 )
 STRUCTURES = (*BY_DISTANCE, "chow-liu", "hidden-chow-liu", "star")
-METRICS = ("discrete", "gaussian", "nonparanormal")
+METRICS = ("discrete", "gaussian", "nonparanormal", "kernel")
 # Shorter edges between hidden nodes than this are contracted.
 SHORTEST = 1e-9
 
@@ -81,9 +81,10 @@ def learn_structure(
     n_states : int, optional
         States of the hidden nodes, as far as distances are concerned: the product of one singular value less
         of each pair counts. None: the size of all of them, which needs no number and measured as well.
-    metric : {"discrete", "gaussian", "nonparanormal"}
+    metric : {"discrete", "gaussian", "nonparanormal", "kernel"}
         What distances are made of: counts of categories; correlations of numbers; correlations of the
-        numbers' normal scores, which no monotone change of a column alters.
+        numbers' normal scores, which no monotone change of a column alters; covariances of kernel features
+        of numbers and indicators of categories, which hear any kind of dependence.
     n_bins : int
         Bins into which a column of many floats is cut ("discrete").
     sample_weight : (row,) array, optional
@@ -151,6 +152,8 @@ def found_structure(
         report(0.0, "reading")
         if metric == "discrete":
             return _found_in_categories(data, method, n_states, n_bins, sample_weight, report)
+        if metric == "kernel":
+            return _found_in_features(data, method, report)
         return _found_in_numbers(data, method, metric, report)
 
 
@@ -200,6 +203,11 @@ def asked_topology(structure: Any, moments: CountedMoments, names: Sequence[str]
     """
     if isinstance(structure, str) and structure in STRUCTURES:
         return topology_for(structure, moments.pairs().counts, moments.cards, names)
+    return parsed_topology(structure, names)
+
+
+def parsed_topology(structure: Any, names: Sequence[str]) -> Topology:
+    """The tree that a user gave, over columns of these names."""
     try:
         return Topology.parse(structure, names)
     except MissingDataError as error:
@@ -266,19 +274,49 @@ def _rows_of_pairs(counts: NDArray[np.number], cards: Sequence[int]) -> float:
 def _found_in_numbers(data: Any, method: str, metric: str, report: Report) -> Found:
     from tacit.data.numbers import read_numbers
     from tacit.factor.metrics import gaussian_distances, nonparanormal_distances
-    from tacit.structure.spanning import maximum_spanning_tree
 
     names, numbers = read_numbers(data)
     report(0.3, "distances")
     measure = gaussian_distances if metric == "gaussian" else nonparanormal_distances
     distances = measure(numbers)
     report(0.5, f"{method} of {len(names)} columns")
+    return found_in_distances(method, names, distances, len(numbers))
+
+
+def _found_in_features(data: Any, method: str, report: Report) -> Found:
+    from tacit.data.mixedreading import read_mixed
+    from tacit.estimators.number_kernels import metric_distances
+
+    table = read_mixed(data)
+    report(0.3, "distances")
+    distances = metric_distances(table)
+    report(0.5, f"{method} of {len(table.schema)} columns")
+    return found_in_distances(method, table.schema.names, distances, table.n_rows)
+
+
+def found_in_distances(
+    method: str, names: Sequence[str], distances: Distances, n_rows: float
+) -> Found:
+    """The tree that a way of learning finds in distances between columns.
+
+    Parameters
+    ----------
+    method : str
+        One of `STRUCTURES`.
+    names : sequence of str
+        The columns.
+    distances : Distances
+    n_rows : float
+        Rows behind them.
+    """
+    from tacit.structure.spanning import maximum_spanning_tree
+
     return _found(
         method,
         names,
         lambda: maximum_spanning_tree(-distances.values),
         lambda: distances,
-        len(numbers),
+        n_rows,
         2,
     )
 

@@ -1,0 +1,437 @@
+"""Numbers and categories learnt by the moments of their features (thesis, chapter 6).
+
+One bandwidth for the metric that tells the structure, another, smaller, for the features at the leaves: a
+cell enters as a likelihood that is blurred by it, and that blur does not go away with more rows. It is chosen
+by held-out rows, together with the rank and the number of views, and shrinks with the number of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property, partial
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.encoders import Encoder, IndicatorEncoder
+from tacit.data.kernels import kernel_encoder, median_bandwidth
+from tacit.data.margins import Margin, fit_margin
+from tacit.errors import RankError, TooExpensiveError
+from tacit.estimators.choosing import surely_better
+from tacit.estimators.number_bins import Learned, Trial
+from tacit.estimators.number_evidence import log_conditionals, log_densities
+from tacit.estimators.recipes import Learnt, Settings
+from tacit.estimators.states import known_states, rows_aside, state_counts
+from tacit.estimators.structures import STRUCTURES, found_in_distances, parsed_topology
+from tacit.factor.kernel_metric import kernel_distances
+from tacit.moments.features import FeatureMoments
+from tacit.params.spectral import spectral
+from tacit.params.tree import Chain, Dense, Network
+from tacit.query.evidence import nothing
+from tacit.query.passes import log_values
+from tacit.structure.hanging import with_leaves_only
+from tacit.structure.pairs import pair_topology
+from tacit.structure.topology import Topology
+
+if TYPE_CHECKING:
+    from tacit.data.mixed import MixedTable
+    from tacit.estimators.progress import Report
+    from tacit.factor.metrics import Distances
+
+Array = NDArray[np.float64]
+
+# Trees that are tried where none is given; the first is left only for one that is surely better.
+CANDIDATES = ("refined-joining", "chow-liu-joining", "neighbor-joining")
+# Features of the metric: how much of the kernel may be left over, and the largest number.
+METRIC_TOLERANCE, METRIC_FEATURES = 1e-3, 12
+# Of the features at the leaves.
+TOLERANCE = 1e-4
+# Features of all columns together, and of one: the fewest and the most.
+MOST_FEATURES, FEWEST_FEATURES, LARGEST = 3000, 20, 200
+# Where the search begins: a multiple of the median distance for a thousand rows, ranks, views.
+FIRST_BANDWIDTH, FIRST_RANK, FIRST_VIEWS = 0.4, 6, 10
+RANKS = (1, 2, 3, 4, 6, 8, 12, 16)
+VIEWS = (1, 3, 5, 10, 20, 50)
+STEP = 2**0.5  # between bandwidths
+LEAST, MOST = 0.02, 2.0  # bandwidths
+# Bandwidths shrink with so much of a power of the rows.
+RATE = 0.2
+# Rows that choices are made with and judged by, and the fewest; products that one choice may take.
+MOST_ROWS, MOST_JUDGED, FEWEST_ROWS = 20_000, 1000, 50
+MOST_WORK, ROWS_IN_ANY_CASE = 2e10, 3000
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a user wants learnt by kernels."""
+
+    structure: Any
+    n_states: Any
+    bandwidth: float | str
+    metric_bandwidth: float
+    normal_scores: bool
+    n_features: int | str
+    n_views: int | str
+    settings: Settings
+    report: Report
+
+
+Move = Callable[["Choice"], "Choice | None"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is chosen by held-out rows."""
+
+    bandwidth: float  # multiple of the median distance
+    rank: int
+    n_views: int
+
+
+def learn_by_kernels(table: MixedTable, validation: MixedTable | None, asked: Asked) -> Learned:
+    """Tree, ranks, bandwidth and operators, as far as they were left open."""
+    asked.report(0.0, "the columns' own densities")
+    columns = FeatureColumns(table, asked)
+    work = MOST_WORK / (columns.most_features * len(table.schema)) ** 2
+    most = int(min(max(work, ROWS_IN_ANY_CASE), MOST_ROWS))
+    split = Split.of(table, validation, asked.settings.seed, most)
+    topology, record = _chosen_tree(columns, split, asked)
+    choice, tried = _chosen(columns, split, topology, asked)
+    record["candidates"] = tried
+    if isinstance(asked.bandwidth, str):
+        shrunk = choice.bandwidth * (split.learning.n_rows / table.n_rows) ** RATE
+        choice = replace(choice, bandwidth=shrunk)
+    asked.report(0.8, "moments of all rows")
+    moments = columns.moments(table, choice.bandwidth)
+    network, report = _fitted(topology, moments, choice, asked)
+    trials: tuple[Trial, ...] = ()
+    if split.judging is not None:
+        again = columns.moments(split.learning, choice.bandwidth)
+        trial = Trial(_fitted(topology, again, choice, asked)[0], split.judging, split.numbers)
+        trials = (trial,)
+    record.update(
+        bandwidth=choice.bandwidth,
+        rank=choice.rank,
+        n_views=choice.n_views,
+        n_features=list(moments.cards),
+        **report,
+    )
+    return Learned(
+        Learnt(network, record),
+        columns.encoders(choice.bandwidth),
+        topology,
+        topology.rooted(table.schema.names),
+        moments.pairs().counts,
+        trials,
+        columns.margins,
+    )
+
+
+def metric_distances(table: MixedTable, multiple: float = 1.0) -> Distances:
+    """Distances between columns by kernel features with a multiple of the median bandwidth."""
+    return kernel_distances(
+        FeatureMoments.of(_cells(table), _metric(table, multiple), table.weights)
+    )
+
+
+def _metric(table: MixedTable, multiple: float) -> list[Encoder]:
+    found: list[Encoder] = []
+    for place in range(len(table.schema)):
+        values = table.column(place)
+        if place in table.schema.categorical:
+            found.append(IndicatorEncoder(table.schema.cards[place]))
+            continue
+        width = multiple * median_bandwidth(values)
+        found.append(kernel_encoder(values, width, METRIC_TOLERANCE, n_features=METRIC_FEATURES))
+    return found
+
+
+def _cells(table: MixedTable) -> list[NDArray[Any]]:
+    return [table.column(place) for place in range(len(table.schema))]
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureColumns:
+    """The columns of a table: their own distributions, and features of any bandwidth."""
+
+    table: MixedTable
+    asked: Asked
+
+    @cached_property
+    def margins(self) -> tuple[Margin | Array, ...]:
+        """The distribution of each column for itself: a density, or shares of categories."""
+        table, found = self.table, []
+        for place, column in enumerate(_cells(table)):
+            if place in table.schema.continuous:
+                found.append(fit_margin(column, table.weights))
+            else:
+                there = column >= 0
+                weights = None if table.weights is None else table.weights[there]
+                size = table.schema.cards[place]
+                shares = np.bincount(column[there], weights, minlength=size) + 1.0
+                found.append(shares / shares.sum())
+        return tuple(found)
+
+    @cached_property
+    def medians(self) -> tuple[float, ...]:
+        """The median distance of two rows in each column of numbers, on the scale of its kernels."""
+        found = []
+        for place in self.table.schema.continuous:
+            margin, values = self.margins[place], self.table.column(place)
+            assert isinstance(margin, Margin)
+            found.append(
+                median_bandwidth(margin.scores(values) if self.asked.normal_scores else values)
+            )
+        return tuple(found)
+
+    @property
+    def most_features(self) -> int:
+        """The largest number of features of a column."""
+        if not isinstance(self.asked.n_features, str):
+            return self.asked.n_features
+        return min(max(MOST_FEATURES // len(self.table.schema), FEWEST_FEATURES), LARGEST)
+
+    def encoders(self, multiple: float) -> tuple[Encoder, ...]:
+        """Kernel features with this multiple of the median bandwidth, and indicators of categories."""
+        table, medians = self.table, iter(self.medians)
+        found: list[Encoder] = []
+        for place, margin in enumerate(self.margins):
+            if not isinstance(margin, Margin):
+                found.append(IndicatorEncoder(table.schema.cards[place]))
+                continue
+            warp = margin if self.asked.normal_scores else None
+            found.append(
+                kernel_encoder(
+                    table.column(place),
+                    multiple * next(medians),
+                    TOLERANCE,
+                    n_features=self.most_features,
+                    margin=warp,
+                )
+            )
+        return tuple(found)
+
+    def moments(self, rows: MixedTable, multiple: float) -> FeatureMoments:
+        """The moments of the features of some rows."""
+        return FeatureMoments.of(_cells(rows), self.encoders(multiple), rows.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Rows to learn from and rows to judge by, where there are enough."""
+
+    learning: MixedTable
+    judging: MixedTable | None
+    numbers: NDArray[np.int64] | None = None  # of these rows in the table, if they are its own
+
+    @staticmethod
+    def of(table: MixedTable, validation: MixedTable | None, seed: int, most: int) -> Split:
+        """Some rows set aside, unless there are others to judge by; at most so many in all."""
+        everything = validation is not None
+        if table.n_rows < FEWEST_ROWS and not everything:
+            return Split(table, None)
+        learning, judging = rows_aside(table, seed, everything=everything, most=most)
+        rows = table if learning is None else table.take(learning)
+        watching = validation if judging is None else table.take(judging)
+        if watching is not None:
+            watching = watching.take(slice(0, MOST_JUDGED))
+        return Split(rows, watching, judging)
+
+
+def _fitted(
+    topology: Topology, moments: FeatureMoments, choice: Choice, asked: Asked
+) -> tuple[Network, dict[str, Any]]:
+    """The operators of a tree, such that a row of which nothing was observed has density one."""
+    tree = topology.rooted(topology.observed)
+    known = known_states(asked.n_states, topology, tree)
+    states = state_counts(tree, moments.cards, known, choice.rank)
+    assert states is not None
+    found = spectral(tree, moments, states, n_views=choice.n_views)
+    return _normalised(found.network), found.report.as_dict()
+
+
+def _normalised(network: Network) -> Network:
+    """The network with its root scaled; where cells are missing, moments of different rows disagree a bit."""
+    sign, log_abs = log_values(network, nothing(network.tree.n_leaves))
+    if not (sign[0] > 0 and np.isfinite(log_abs[0])):
+        return network
+    root, scale = network.nodes[-1], float(np.exp(-log_abs[0]))
+    assert isinstance(root, Dense | Chain)
+    if isinstance(root, Dense):
+        scaled: Dense | Chain = Dense(root.core * scale)
+    else:
+        scaled = replace(root, start=root.start * scale)
+    return replace(network, nodes=(*network.nodes[:-1], scaled))
+
+
+def _in_order(topology: Topology, names: Sequence[str]) -> Topology:
+    """The tree with its observed nodes in the order of the columns."""
+    if topology.observed == tuple(names):
+        return topology
+    return replace(topology, observed=tuple(names))
+
+
+def _chosen_tree(
+    columns: FeatureColumns, split: Split, asked: Asked
+) -> tuple[Topology, dict[str, Any]]:
+    """The tree that was asked for, or that held-out rows like best, and the record of those tried."""
+    names = columns.table.schema.names
+    structure, named = asked.structure, isinstance(asked.structure, str)
+    if len(names) < 3:
+        return (pair_topology(names) if len(names) == 2 else Topology.star(names)), {}
+    if not (named and structure in {"auto", *STRUCTURES}):
+        return _in_order(with_leaves_only(parsed_topology(structure, names)), names), {}
+    asked.report(0.1, "distances between columns")
+    rows = split.learning
+    distances = metric_distances(rows, asked.metric_bandwidth)
+    methods = CANDIDATES if structure == "auto" else (structure,)
+    trees = {
+        name: _in_order(
+            with_leaves_only(found_in_distances(name, names, distances, rows.n_rows).topology),
+            names,
+        )
+        for name in methods
+    }
+    if split.judging is None or len(set(trees.values())) == 1:
+        return trees[methods[0]], {}
+    search = Search(columns, split, asked)
+    scores = {}
+    for name, tree in trees.items():
+        asked.report(0.2, f"trying {name}")
+        scores[name] = search.rows(tree, search.first)
+    record = {
+        "structures": [
+            {"structure": name, "score": float(np.average(each, weights=split.judging.weights))}
+            for name, each in scores.items()
+        ]
+    }
+    best, first = max(record["structures"], key=lambda each: each["score"]), methods[0]
+    chosen = str(best["structure"])
+    if not surely_better(scores[chosen], scores[first], split.judging.weights):
+        chosen = first
+    return trees[chosen], record
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Held-out densities of choices, each tried once."""
+
+    columns: FeatureColumns
+    split: Split
+    asked: Asked
+    found: dict[tuple[Topology, Choice], Array] = field(default_factory=dict)
+    known: dict[float, FeatureMoments] = field(default_factory=dict)  # by bandwidth
+
+    @property
+    def first(self) -> Choice:
+        """Where the search begins."""
+        asked, n_rows = self.asked, max(self.split.learning.n_rows, 1)
+        bandwidth = FIRST_BANDWIDTH * (n_rows / 1000) ** -RATE
+        return Choice(
+            float(bandwidth if isinstance(asked.bandwidth, str) else asked.bandwidth),
+            int(asked.n_states) if isinstance(asked.n_states, Integral) else FIRST_RANK,
+            FIRST_VIEWS if isinstance(asked.n_views, str) else int(asked.n_views),
+        )
+
+    @cached_property
+    def hidden(self) -> NDArray[np.bool_]:
+        """(row, column) Cells of the rows that judge which are asked for, given the others."""
+        from tacit.estimators.blending import hidden_cells
+
+        assert self.split.judging is not None
+        return hidden_cells(self.split.judging, np.random.default_rng(self.asked.settings.seed))
+
+    def _judged(self, network: Network, encoders: Sequence[Encoder]) -> Array:
+        """(row,) Log-densities of rows; where columns are many, of hidden cells given the others.
+
+        The joint density of many columns is a product of many estimates that may all be negative, and says
+        less of how good the conditionals are.
+        """
+        rows, margins = self.split.judging, self.columns.margins
+        assert rows is not None
+        if len(encoders) <= 2:
+            return log_densities(network, rows, encoders, margins)[0]
+        return log_conditionals(network, rows, self.hidden, encoders, margins)
+
+    def rows(self, topology: Topology, choice: Choice) -> Array:
+        """(row,) How likely the rows that judge are."""
+        key = topology, choice
+        if key not in self.found:
+            assert self.split.judging is not None
+            columns, asked = self.columns, self.asked
+            if choice.bandwidth not in self.known:
+                self.known[choice.bandwidth] = columns.moments(
+                    self.split.learning, choice.bandwidth
+                )
+            moments = self.known[choice.bandwidth]
+            try:
+                network, _ = _fitted(topology, moments, choice, asked)
+                found = self._judged(network, columns.encoders(choice.bandwidth))
+            except (RankError, TooExpensiveError):
+                found = np.full(self.split.judging.n_rows, -np.inf)
+            self.found[key] = found
+        return self.found[key]
+
+    def score(self, topology: Topology, choice: Choice) -> float:
+        """Their mean."""
+        assert self.split.judging is not None
+        weights = self.split.judging.weights
+        return float(np.average(self.rows(topology, choice), weights=weights))
+
+    def climb(self, topology: Topology, start: Choice, moves: Sequence[Move]) -> Choice:
+        """The best choice along a line of moves, as long as each is better than the one before."""
+        best = start
+        for move in moves:
+            while (there := move(best)) is not None:
+                if not self.score(topology, there) > self.score(topology, best):
+                    break
+                best = there
+        return best
+
+
+def _chosen(
+    columns: FeatureColumns, split: Split, topology: Topology, asked: Asked
+) -> tuple[Choice, list[dict[str, Any]]]:
+    """Bandwidth, rank and views that held-out rows like best, and the record of those tried."""
+    search = Search(columns, split, asked)
+    best = search.first
+    lines: list[Sequence[Move]] = []
+    if isinstance(asked.bandwidth, str) and columns.table.schema.continuous:
+        lines.append([partial(_scaled, factor=1 / STEP), partial(_scaled, factor=STEP)])
+    if isinstance(asked.n_states, str):
+        lines.append([partial(_next_rank, step=step) for step in (1, -1)])
+    if isinstance(asked.n_views, str) and len(columns.table.schema) > 2:
+        lines.append([partial(_next_views, step=step) for step in (1, -1)])
+    if split.judging is None or not lines:
+        return best, []
+    for number, line in enumerate([*lines, *lines[:1]]):
+        asked.report(0.3 + 0.1 * number, "bandwidth, rank and views")
+        best = search.climb(topology, best, line)
+    tried = [
+        {**asdict(choice), "score": search.score(topology, choice)} for _, choice in search.found
+    ]
+    return best, tried
+
+
+def _scaled(choice: Choice, factor: float) -> Choice | None:
+    bandwidth = choice.bandwidth * factor
+    return replace(choice, bandwidth=bandwidth) if LEAST <= bandwidth <= MOST else None
+
+
+def _next_rank(choice: Choice, step: int) -> Choice | None:
+    rank = _neighbour(RANKS, choice.rank, step)
+    return None if rank is None else replace(choice, rank=rank)
+
+
+def _next_views(choice: Choice, step: int) -> Choice | None:
+    views = _neighbour(VIEWS, choice.n_views, step)
+    return None if views is None else replace(choice, n_views=views)
+
+
+def _neighbour(numbers: Sequence[int], number: int, step: int) -> int | None:
+    """The next of some ascending numbers after or before one of them."""
+    place = numbers.index(number) + step if number in numbers else -1
+    return numbers[place] if 0 <= place < len(numbers) else None
