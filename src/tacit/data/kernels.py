@@ -169,7 +169,7 @@ def kernel_encoder(
     square = factor[:, places].T  # (pivot, pivot) lower triangular
     from scipy.linalg import solve_triangular
 
-    inverse = solve_triangular(square, np.eye(len(places)), lower=True)
+    inverse = np.ascontiguousarray(solve_triangular(square, np.eye(len(places)), lower=True))
     return KernelEncoder(some[places], inverse, float(bandwidth), margin)
 
 

@@ -53,7 +53,7 @@ TRIAL_STATES, PAIR_STATES = 8, 3
 ROWS_FOR_TRIALS = 100
 MOST_TRIED = 20_000
 # How far a bump reaches beyond its bin, in bins: these are tried.
-BLURS = (0.125, 0.25, 0.5, 1.0)
+BLURS = (0.125, 0.25, 0.5, 1.0, 2.0)
 DEFAULT_BLUR = 0.5
 # Rows that bumps and bins are judged by.
 MOST_JUDGED = 4000

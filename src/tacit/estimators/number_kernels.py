@@ -264,7 +264,9 @@ def _normalised(network: Network) -> Network:
         scaled: Dense | Chain = Dense(root.core * scale)
     else:
         scaled = replace(root, start=root.start * scale)
-    return replace(network, nodes=(*network.nodes[:-1], scaled))
+    # In the order that files keep, so that a model gives the same digits before and after.
+    emit = tuple(np.ascontiguousarray(each) for each in network.emit)
+    return replace(network, emit=emit, nodes=(*network.nodes[:-1], scaled))
 
 
 def _in_order(topology: Topology, names: Sequence[str]) -> Topology:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,11 +34,13 @@ def estimator_classes() -> dict[str, type[Any]]:
     from tacit.estimators.chow_liu import ChowLiuTree
     from tacit.estimators.gaussian_tree import GaussianTree
     from tacit.estimators.junction import LatentJunctionTree
+    from tacit.estimators.kernel_hmm import KernelHMM
+    from tacit.estimators.kernel_tree import KernelTree
     from tacit.estimators.latent_tree import LatentClass, LatentTree
 
-    trees = (LatentTree, LatentClass, ChowLiuTree, GaussianTree)
+    trees = (LatentTree, LatentClass, ChowLiuTree, GaussianTree, KernelTree)
     graphs = (LatentJunctionTree, HigherOrderHMM, FactorialHMM)
-    return {kind.__name__: kind for kind in (*trees, *graphs)}
+    return {kind.__name__: kind for kind in (*trees, *graphs, KernelHMM)}
 
 
 def save(model: TreeQueries, path: str | os.PathLike[str]) -> None:
@@ -53,9 +55,21 @@ def save(model: TreeQueries, path: str | os.PathLike[str]) -> None:
         "has_feature_names": hasattr(model, "feature_names_in_"),
         "diagnostics": model.diagnostics_,
     }
+    arrays = parameters_arrays(model.parameters_)
+    if _is_kernel(type(model)):
+        from tacit.estimators.saved_kernel import kernel_parts
+
+        plain, own = kernel_parts(model)
+        header, arrays = header | plain, arrays | own
     mixed = isinstance(model.parameters_, Mixture)
-    number = MIXTURE_FORMAT if mixed else FORMAT
-    write_model(path, header, parameters_arrays(model.parameters_), format_number=number)
+    write_model(path, header, arrays, format_number=MIXTURE_FORMAT if mixed else FORMAT)
+
+
+def _is_kernel(kind: type[Any]) -> bool:
+    """Whether models of a kind have features at their leaves."""
+    from tacit.estimators.kernel_rows import KernelRows
+
+    return issubclass(kind, KernelRows)
 
 
 def _trees(model: TreeQueries) -> dict[str, Any]:
@@ -103,6 +117,10 @@ def load(path: str | os.PathLike[str]) -> Any:
         from tacit.estimators.saved_junction import load_junction
 
         return load_junction(kind, path, header, arrays)
+    if "chain" in header:
+        from tacit.estimators.saved_chain import load_chain
+
+        return load_chain(kind, path, header, arrays)
     if kind.__name__ == "GaussianTree":
         from tacit.estimators.saved_gaussian import load_gaussian
 
@@ -111,7 +129,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     known = set(inspect.signature(kind.__init__).parameters)
     arguments = {key: value for key, value in header["arguments"].items() if key in known}
     model = kind(**arguments)
-    model.schema_ = Schema.from_json(header["schema"])
+    if _is_kernel(kind):
+        from tacit.data.mixed import MixedSchema
+        from tacit.estimators.saved_kernel import put_kernel_parts
+
+        model.schema_ = MixedSchema.from_json(header["schema"])
+        put_kernel_parts(model, header, arrays)
+    else:
+        model.schema_ = Schema.from_json(header["schema"])
     model.topology_ = topology_from_json(header["topology"])
     _put_parameters(model, header, arrays)
     model.n_features_in_ = len(model.schema_)
@@ -140,7 +165,9 @@ def _put_parameters(
     model: TreeQueries, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> None:
     """Give a model the tree and the parameters that a file holds."""
-    cards = model.schema_.cards
+    cards: Sequence[int] = model.schema_.cards
+    if _is_kernel(type(model)):
+        cards = [encoder.size for encoder in model.encoders_]
     if header["format"] == MIXTURE_FORMAT:
         trees = [tree_from_json(plain) for plain in header["trees"]]
         mixture = mixture_from(trees, arrays, cards)
@@ -188,4 +215,6 @@ def _arguments(model: TreeQueries) -> dict[str, Any]:
             plain[key] = value.item()
         elif key == "structure":
             plain[key] = model.topology_.to_newick()
+        elif key == "continuous":
+            plain[key] = [str(name) for name in value]
     return plain
