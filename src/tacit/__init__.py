@@ -13,6 +13,7 @@ __all__ = [
     "FactorialHMM",
     "GaussianTree",
     "HigherOrderHMM",
+    "KernelHMM",
     "KernelTree",
     "LatentClass",
     "LatentJunctionTree",
@@ -33,6 +34,7 @@ _HOMES = {
     "FactorialHMM": "tacit.estimators.chains",
     "GaussianTree": "tacit.estimators.gaussian_tree",
     "HigherOrderHMM": "tacit.estimators.chains",
+    "KernelHMM": "tacit.estimators.kernel_hmm",
     "KernelTree": "tacit.estimators.kernel_tree",
     "LatentClass": "tacit.estimators.latent_tree",
     "LatentJunctionTree": "tacit.estimators.junction",
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from tacit.estimators.chow_liu import ChowLiuTree
     from tacit.estimators.gaussian_tree import GaussianTree
     from tacit.estimators.junction import LatentJunctionTree
+    from tacit.estimators.kernel_hmm import KernelHMM
     from tacit.estimators.kernel_tree import KernelTree
     from tacit.estimators.latent_tree import LatentClass, LatentTree
     from tacit.estimators.saved import load

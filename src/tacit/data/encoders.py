@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.data.bells import BellEncoder, bell_encoder
 from tacit.data.bins import bin_labels, codes_of_numbers, even_cuts
 from tacit.data.bumps import blurred, blurred_below
 from tacit.data.kernels import (
@@ -33,10 +34,12 @@ Array = NDArray[np.float64]
 Plain = tuple[dict[str, Array], dict[str, Any]]
 
 __all__ = [
+    "BellEncoder",
     "BinEncoder",
     "Encoder",
     "IndicatorEncoder",
     "KernelEncoder",
+    "bell_encoder",
     "bin_encoder",
     "encoder_from_arrays",
     "even_quantiles",
@@ -51,7 +54,7 @@ class Encoder(Protocol):
 
     @property
     def kind(self) -> str:
-        """``"kernel"``, ``"bumps"`` or ``"indicator"``."""
+        """``"kernel"``, ``"bumps"``, ``"bells"`` or ``"indicator"``."""
         ...
 
     @property
@@ -239,6 +242,10 @@ def encoder_from_arrays(arrays: Mapping[str, Array], numbers: Mapping[str, Any])
         kind = numbers["kind"]
         if kind == "indicator":
             return IndicatorEncoder(int(numbers["size"]))
+        if kind == "bells":
+            arrays_of = (arrays["centers"], arrays["widths"])
+            ends = (float(numbers["middle"]), float(numbers["spread"]))
+            return BellEncoder(*arrays_of, *ends, arrays["marks"])
         bandwidth = float(numbers["bandwidth"])
         if kind == "kernel":
             warp = Margin.from_arrays(arrays, numbers) if "heights" in arrays else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ class Series:
     values: Array  # (position, column)  of all sequences in turn; NaN where a number is missing
     lengths: Integers  # (sequence,)
     names: tuple[str, ...]  # of the columns
+    single: bool = False  # whether it was given as one sequence, not as a list of them
 
     @property
     def n_columns(self) -> int:
@@ -41,14 +43,35 @@ class Series:
         """(sequence + 1,) where each sequence starts, and where the last one ends."""
         return np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
 
-    def split(self, values: NDArray[Any]) -> list[NDArray[Any]]:
-        """An array over all positions as one array for each sequence."""
-        return [values[self.ends[i] : self.ends[i + 1]] for i in range(len(self.lengths))]
+    def split(self, values: NDArray[Any]) -> list[NDArray[Any]] | NDArray[Any]:
+        """An array over all positions as one array for each sequence; as it is for a single one."""
+        if self.single:
+            return values
+        return [values[first:stop] for first, stop in pairwise(self.ends)]
 
-    def first(self, n_positions: int) -> Series:
-        """As many of the first positions, the last sequence cut where they end."""
-        ends = np.minimum(self.ends, n_positions)
-        return Series(self.values[:n_positions], np.diff(ends), self.names)
+    @property
+    def n_positions(self) -> int:
+        """Positions of all sequences together."""
+        return len(self.values)
+
+    def cut(self, length: int, most: int) -> Series:
+        """At most about `most` positions: stretches of at most `length`, evenly from all of them.
+
+        The same as it is where there are not more.
+        """
+        if self.n_positions <= most:
+            return self
+        pieces = [
+            (first, min(first + length, stop))
+            for start, stop in pairwise(self.ends.tolist())
+            for first in range(start, stop, length)
+        ]
+        n_kept = max(most * len(pieces) // self.n_positions, 1)
+        kept = np.linspace(0, len(pieces) - 1, n_kept).round().astype(np.int64)
+        chosen = [pieces[place] for place in np.unique(kept)]
+        values = np.concatenate([self.values[first:stop] for first, stop in chosen])
+        lengths = np.array([stop - first for first, stop in chosen], dtype=np.int64)
+        return Series(values, lengths, self.names)
 
 
 def read_series(X: Any, names: Sequence[str] | None = None) -> Series:
@@ -76,7 +99,7 @@ def read_series(X: Any, names: Sequence[str] | None = None) -> Series:
         found = _joined([_rows(each, number) for number, each in enumerate(X)])
     else:
         values, own = _rows(X, None)
-        found = Series(values, np.array([len(values)], dtype=np.int64), own)
+        found = Series(values, np.array([len(values)], dtype=np.int64), own, single=True)
     if np.isinf(found.values).any():
         raise DataError("a sequence holds infinite numbers; give NaN where a number is missing")
     if names is not None and (

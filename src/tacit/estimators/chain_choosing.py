@@ -1,0 +1,315 @@
+"""Hidden Markov models of numbers: how many states and how fine densities, by positions left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.bells import BellEncoder, bell_encoder
+from tacit.data.series import Series, folds
+from tacit.params.chain_start import WAYS, clustered_chain, position_features
+from tacit.params.operators import ChainTables, blended
+
+if TYPE_CHECKING:
+    from tacit.estimators.progress import Report
+    from tacit.polish.chains import Seen
+
+Array = NDArray[np.float64]
+
+LEVELS = (4, 8, 16, 32, 64)
+FIRST_LEVEL = 8
+STATES_FIRST = 3  # with which the level is chosen
+LADDER = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
+PATIENCE = 2  # numbers of states in a row that are no better, before the ladder ends
+N_FOLDS, BLOCK = 4, 100
+MOST_POSITIONS = 20_000  # that choices are made with
+POSITIONS_PER_STATE = 25  # at least
+MOST_PARTS = 5
+LEAK = 0.01  # chance of a change between the parts of a blend, at each step
+ROUGH, FINE = 0.1, 0.01  # nats that a step must gain, while choosing and at last
+
+
+@dataclass(frozen=True)
+class ChainSettings:
+    """What was asked for, checked."""
+
+    n_states: int | str
+    n_bells: int | str
+    bandwidth: float | None  # None where it is not given
+    n_components: int | str
+    pseudo_counts: float
+    max_iter: int
+    n_jobs: int
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class LearntChain:
+    """A model of sequences, and how it came about."""
+
+    parameters: Any  # ChainTables or Operators
+    encoders: tuple[Any, ...]  # per column
+    fallback: float  # share of the column's own density in every prediction
+    diagnostics: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One setting, and the log-density of every position given those before it, by models without it."""
+
+    n_bells: int
+    n_states: int
+    start: str
+    logs: Array  # (position,)
+    counted: NDArray[np.bool_]  # (position,)  which positions tell anything
+
+    @property
+    def score(self) -> float:
+        """Mean over the positions that were observed."""
+        return float(self.logs[self.counted].mean())
+
+    def plain(self) -> dict[str, Any]:
+        """For the diagnostics."""
+        return {
+            "n_bells": self.n_bells,
+            "n_states": self.n_states,
+            "start": self.start,
+            "held_out_score": self.score,
+        }
+
+
+@dataclass(eq=False)
+class Choice:
+    """The settings that were tried on some sequences, and what comes of a new one."""
+
+    series: Series
+    validation: Series | None
+    settings: ChainSettings
+    report: Report
+    trials: dict[tuple[int, int, str], Trial] = field(default_factory=dict)
+    _seen: dict[tuple[bool, int], Seen] = field(default_factory=dict)
+
+    @cached_property
+    def features(self) -> dict[str, Array]:
+        """What stands around each position, by the way of starting."""
+        return {way: position_features(self.series.values, self.series.ends, way) for way in WAYS}
+
+    def encoders(self, n_bells: int) -> tuple[BellEncoder, ...]:
+        """The bells of every column."""
+        return tuple(
+            bell_encoder(column, n_bells, self.settings.bandwidth or 1.0)
+            for column in self.series.values.T
+        )
+
+    def seen(self, n_bells: int, *, validation: bool = False) -> Seen:
+        """What was observed, through these bells."""
+        key = (validation, n_bells)
+        if key not in self._seen:
+            series = self.validation if validation else self.series
+            assert series is not None
+            self._seen[key] = seen_through(self.encoders(n_bells), series)
+        return self._seen[key]
+
+    def start(self, n_bells: int, n_states: int, way: str) -> ChainTables:
+        """Where EM begins."""
+        seen = self.seen(n_bells)
+        return clustered_chain(
+            self.features[way],
+            seen.likelihoods,
+            seen.missing,
+            seen.ends,
+            n_states,
+            seed=self.settings.seed,
+        )
+
+    def learnt(
+        self, n_bells: int, n_states: int, way: str, left_out: NDArray[np.bool_] | None, gain: float
+    ) -> tuple[ChainTables, Any]:
+        """A model without some of the positions."""
+        from tacit.polish.chains import polished
+
+        seen = self.seen(n_bells)
+        return polished(
+            self.start(n_bells, n_states, way),
+            seen if left_out is None else seen.without(left_out),
+            gain=gain,
+            max_iter=self.settings.max_iter,
+            strength=self.settings.pseudo_counts,
+        )
+
+    def tried(self, n_bells: int, n_states: int, way: str) -> Trial:
+        """What held-out positions say of a setting."""
+        key = (n_bells, n_states, way)
+        if key not in self.trials:
+            self.report(min(len(self.trials) / 40, 0.9), f"{n_states} states, {n_bells} bells")
+            self.trials[key] = Trial(*key, *self._held_out(*key))
+        return self.trials[key]
+
+    def _held_out(self, n_bells: int, n_states: int, way: str) -> tuple[Array, NDArray[np.bool_]]:
+        from tacit.polish.chains import step_logs
+
+        if self.validation is not None:
+            tables, _ = self.learnt(n_bells, n_states, way, None, ROUGH)
+            logs, _ = step_logs(tables, self.seen(n_bells, validation=True))
+            return logs, _counted(self.validation)
+        seen = self.seen(n_bells)
+        logs = np.empty(seen.n_positions)
+
+        def fold(left_out: NDArray[np.bool_]) -> None:
+            tables, _ = self.learnt(n_bells, n_states, way, left_out, ROUGH)
+            logs[left_out] = step_logs(tables, seen)[0][left_out]
+
+        # The starts share what was prepared above; folds write to places of their own.
+        parts = list(folds(seen.n_positions, N_FOLDS, fold_block(seen.n_positions)))
+        with ThreadPoolExecutor(self.settings.n_jobs) as pool:
+            list(pool.map(fold, parts))
+        return logs, _counted(self.series)
+
+    @property
+    def best(self) -> Trial:
+        """The best so far."""
+        return max(self.trials.values(), key=lambda trial: trial.score)
+
+
+def seen_through(encoders: Sequence[Any], series: Series) -> Seen:
+    """What was observed, as likelihoods of each column's features."""
+    from tacit.polish.chains import Seen
+
+    columns = series.values.T
+    likelihoods = [
+        encoder.likelihoods(column) for encoder, column in zip(encoders, columns, strict=True)
+    ]
+    return Seen.of(likelihoods, [np.isnan(column) for column in columns], series.lengths)
+
+
+def _counted(series: Series) -> NDArray[np.bool_]:
+    return np.asarray(~np.isnan(series.values).all(axis=1))
+
+
+def fold_block(n_positions: int) -> int:
+    """Length of the stretches that folds leave out: some of them in each fold, however few positions."""
+    return max(min(BLOCK, n_positions // (3 * N_FOLDS)), 1)
+
+
+def learn_chain(
+    series: Series, validation: Series | None, settings: ChainSettings, report: Report
+) -> LearntChain:
+    """Choose what is not given, then learn from all positions.
+
+    Parameters
+    ----------
+    series : Series
+    validation : Series or None
+        Sequences to choose by; without them, stretches of `series` are left out in turn.
+    settings : ChainSettings
+    report : callable
+    """
+    choice = Choice(series.cut(1000, MOST_POSITIONS), validation, settings, report)
+    chosen = _chosen(choice)
+    final = Choice(series, None, settings, report)
+    parts = []
+    for number, trial in enumerate(chosen):
+        report(0.9 + 0.1 * number / len(chosen), f"learning {trial.n_states} states")
+        parts.append(final.learnt(trial.n_bells, trial.n_states, trial.start, None, FINE))
+    tables = [_in_order(each) for each, _ in parts]
+    together = tables[0]
+    if len(tables) > 1:
+        together = blended(tables, np.full(len(tables), 1 / len(tables)), LEAK)
+    diagnostics = {
+        "learn": "auto",
+        "n_states": [trial.n_states for trial in chosen],
+        "n_bells": chosen[0].n_bells,
+        "starts": [trial.start for trial in chosen],
+        "n_steps": sum(climb.n_steps for _, climb in parts),
+        "converged": all(climb.converged for _, climb in parts),
+        "log_likelihood": [climb.objective for _, climb in parts],
+        "candidates": [trial.plain() for trial in choice.trials.values()],
+    }
+    if choice.trials:
+        diagnostics["held_out_score"] = _mixed_score(chosen)
+    return LearntChain(together, final.encoders(chosen[0].n_bells), 0.0, diagnostics)
+
+
+def _in_order(tables: ChainTables) -> ChainTables:
+    """The states from the most to the least frequent."""
+    return tables.ordered(np.argsort(-tables.stationary, kind="stable"))
+
+
+def _chosen(choice: Choice) -> list[Trial]:
+    """The settings of the parts of the model, the best first."""
+    settings = choice.settings
+    level = settings.n_bells
+    first = STATES_FIRST if settings.n_states == "auto" else int(settings.n_states)
+    if level == "auto":
+        level = _best_level(choice, FIRST_LEVEL, first, WAYS[0])
+    if settings.n_states == "auto":
+        _climb_ladder(choice, int(level))
+        if settings.n_bells == "auto":
+            best = choice.best
+            level = _best_level(choice, best.n_bells, best.n_states, best.start)
+            if level != best.n_bells:
+                _climb_ladder(choice, level)
+    else:
+        for way in WAYS:
+            choice.tried(int(level), first, way)
+    same = [trial for trial in choice.trials.values() if trial.n_bells == choice.best.n_bells]
+    ranked = sorted(same, key=lambda trial: -trial.score)
+    return _parts(ranked, settings)
+
+
+def _parts(ranked: list[Trial], settings: ChainSettings) -> list[Trial]:
+    """As many of the best as are better together."""
+    wanted = settings.n_components
+    if wanted == "auto":
+        if settings.n_states != "auto":
+            return ranked[:1]
+        counts = range(1, min(MOST_PARTS, len(ranked)) + 1)
+        wanted = max(counts, key=lambda count: _mixed_score(ranked[:count]))
+    return ranked[: int(wanted)]
+
+
+def _mixed_score(trials: Sequence[Trial]) -> float:
+    """Of even mixtures of the predictions."""
+    logs = np.array([trial.logs[trial.counted] for trial in trials])
+    return float((np.logaddexp.reduce(logs, axis=0) - np.log(len(logs))).mean())
+
+
+def _best_level(choice: Choice, level: int, n_states: int, way: str) -> int:
+    """From a level of bells to the one beside it, as long as that is better."""
+    place = LEVELS.index(level)
+
+    def score(at: int) -> float:
+        if not 0 <= at < len(LEVELS):
+            return -np.inf
+        return choice.tried(LEVELS[at], n_states, way).score
+
+    for step in (1, -1):
+        while score(place + step) > score(place):
+            place += step
+    return LEVELS[place]
+
+
+def _climb_ladder(choice: Choice, level: int) -> None:
+    """Try more and more states until they are no better."""
+    most = max(choice.series.n_positions // POSITIONS_PER_STATE, 1)
+    best, waited = -np.inf, 0
+    for n_states in _rungs(most):
+        found = max(choice.tried(level, n_states, way).score for way in _ways(n_states))
+        waited = 0 if found > best else waited + 1
+        best = max(best, found)
+        if waited >= PATIENCE:
+            return
+
+
+def _rungs(most: int) -> Iterator[int]:
+    return (n_states for n_states in LADDER if n_states <= most)
+
+
+def _ways(n_states: int) -> Sequence[str]:
+    return WAYS[:1] if n_states == 1 else WAYS
