@@ -1,7 +1,8 @@
 """How it looks: one function per picture; each takes `ax` and returns `Axes`."""
 
 from tacit.plot.densities import conditional_density
+from tacit.plot.forecasts import forecast
 from tacit.plot.spectra import singular_values
 from tacit.plot.trees import tree
 
-__all__ = ["conditional_density", "singular_values", "tree"]
+__all__ = ["conditional_density", "forecast", "singular_values", "tree"]
