@@ -81,13 +81,12 @@ def given_lists(model: object, given: list[str] | None) -> dict[str, list[Any]]:
         cut = known[-1] if known else cuts[0]
         name, value = text[:cut], text[cut + 1 :]
         column = schema[name]  # raises with the nearest name where there is none
+        numbers = holds_numbers(schema, name)
         if name in found:
-            raise typer.BadParameter(
-                f"{name!r} is given twice; say {name}=A|B for one of several values",
-                param_hint="--given",
-            )
+            once = "once" if numbers else f"{name}=A|B for one of several values"
+            raise typer.BadParameter(f"{name!r} is given twice; say {once}", param_hint="--given")
         parts = value.split("|")
-        if holds_numbers(schema, name):
+        if numbers:
             found[name] = [_number(name, part) for part in parts]
         else:
             found[name] = list(_values(column, parts))

@@ -140,6 +140,8 @@ def _print_number(
     out = console()
     out.print(Text(f"{target}{_condition(known)}"))
     table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
     table.add_row("mean", f"{answer.mean:.6g}")
     for share, value in answer.quantiles.items():
         table.add_row(percent(share), f"{value:.6g}")

@@ -22,10 +22,17 @@ def sample(
     """Draw rows from the model, or from what it expects given something known."""
     from tacit import load
     from tacit.cli.output import check_table_path, console, print_json, print_rows, put_table
+    from tacit.errors import NotAvailableError
 
     check_table_path(output)
     fitted = load(model)
-    table = fitted.sample(n, given=given_values(fitted, given), random_state=seed, like="pyarrow")
+    known = given_values(fitted, given)
+    several = [name for name, value in known.items() if isinstance(value, set)]
+    if several and hasattr(fitted, "gaussian_"):
+        raise NotAvailableError(
+            f"{type(fitted).__name__} draws given one value of each column; give one of {several[0]!r}"
+        )
+    table = fitted.sample(n, given=known, random_state=seed, like="pyarrow")
     if json and output is None:
         print_rows(table)
         return
