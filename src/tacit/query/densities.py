@@ -106,8 +106,9 @@ class Coefficients:
 
     def _inverse(self, row: int, shares: Array) -> Array:
         """The numbers below which shares of a row's mass lie."""
-        reached = np.concatenate([[0.0], np.cumsum(self._masses[0][row])])
-        return np.asarray(np.interp(shares * reached[-1], reached, self._places))
+        reached = np.cumsum(self._masses[0][row])
+        # What lies beyond the places is at their ends.
+        return np.asarray(np.interp(shares * reached[-1], reached[:-1], self._places))
 
     @cached_property
     def _places(self) -> Array:
@@ -115,22 +116,14 @@ class Coefficients:
 
     @cached_property
     def _masses(self) -> tuple[Array, Array]:
-        """(row, cell) Masses between neighbouring places, none negative; (row,) what was cut off."""
-        found = self.values @ np.diff(self.encoder.cumulative(self._places), axis=0).T
+        """(row, cell) Masses before, between and after the places, none negative; (row,) what was cut off."""
+        below = self.encoder.cumulative(self._places)
+        nothing_yet, all_of_it = np.zeros((1, below.shape[1])), self.encoder.total[None]
+        found = self.values @ np.diff(below, axis=0, prepend=nothing_yet, append=all_of_it).T
         cut = -np.minimum(found, 0.0).sum(axis=1)
         np.maximum(found, 0.0, out=found)
         found[found.sum(axis=1) <= 0] = 1.0
         return found, cut
-
-    @property
-    def places(self) -> Array:
-        """(place,) Numbers that span the column, between which masses are summed."""
-        return self._places
-
-    @property
-    def cell_masses(self) -> Array:
-        """(row, place - 1) Masses between neighbouring places, none negative; they sum to about one."""
-        return self._masses[0]
 
     def repairs(self) -> Repairs:
         """How much of the densities is negative, and how many vectors are undefined."""
