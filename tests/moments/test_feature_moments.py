@@ -8,16 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.data.encoders import IndicatorEncoder, grid_encoder
+from tacit.data.encoders import IndicatorEncoder, bin_encoder, grid_encoder, kernel_encoder
+from tacit.data.margins import fit_margin
 from tacit.errors import ArgumentError, DataError, TooExpensiveError
 from tacit.moments import features as module
 from tacit.moments import products
 from tacit.moments.features import FeatureMoments, FeaturePairs, Rows
 from tacit.moments.products import Mode
+from tacit.moments.rows import projected_features
 from tacit.moments.source import CountedMoments, Moments
 
 CARDS = (2, 3, 4, 5)
 SUBSETS = [s for order in range(1, 5) for s in itertools.permutations(range(4), order)]
+SOME = np.random.default_rng(0).normal(size=200) ** 3
 ENCODERS = (grid_encoder(-2, 2, 5, 0.8), IndicatorEncoder(3), grid_encoder(-1, 3, 4, 1.0))
 
 
@@ -140,21 +143,26 @@ def test_covariances_are_those_of_the_rows_that_have_both_columns(missing):
     assert pairs.covariances[at[0] : at[1], at[2] :] == pytest.approx(expected, abs=1e-13)
 
 
-def test_projected_products_are_tables_multiplied_with_matrices():
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_projected_products_are_tables_multiplied_with_matrices(missing):
     rng = np.random.default_rng(3)
-    moments = FeatureMoments.of(mixed_columns(200, 0.2), ENCODERS, rng.random(200))
+    moments = FeatureMoments.of(mixed_columns(200, missing), ENCODERS, rng.random(200))
     a, b = rng.normal(size=(moments.cards[0], 2)), rng.normal(size=(moments.cards[2], 3))
     group = rng.normal(size=(moments.cards[0] * 3, 2))
     nothing = rng.normal(size=(1, 2))
+    both = rng.normal(size=(moments.cards[0] + moments.cards[2], 2))
     requests = [
-        [Mode((0,), a), Mode((1,)), Mode((2,), b)],
-        [Mode((0, 1), group), Mode((2,), b)],
-        [Mode((2,)), Mode((0,), a)],
-        [Mode((1,)), Mode((), nothing)],
-        [Mode((0,), a)],
+        [Mode(((0,),), a), Mode(((1,),)), Mode(((2,),), b)],
+        [Mode(((0, 1),), group), Mode(((2,),), b)],
+        [Mode(((2,),)), Mode(((0,),), a)],
+        [Mode(((1,),)), Mode(((),), nothing)],
+        [Mode(((0,),), a)],
+        [Mode(((1,),)), Mode(((0,), (2,)), both)],  # two views, whose means are summed
     ]
     found = moments.projected(requests)
-    three, two, one, single = moments.tables([(0, 1, 2), (2, 0), (1,), (0,)])
+    three, two, one, single, first, last = moments.tables(
+        [(0, 1, 2), (2, 0), (1,), (0,), (1, 0), (1, 2)]
+    )
     joint = three.reshape(-1, moments.cards[2])
     expected = [
         np.einsum("xyz,xa,zb->ayb", three, a, b),
@@ -162,6 +170,7 @@ def test_projected_products_are_tables_multiplied_with_matrices():
         two @ a,
         np.multiply.outer(one, nothing[0]),
         single @ a,
+        np.hstack([first, last]) @ both,
     ]
     for ours, theirs in zip(found, expected, strict=True):
         assert ours == pytest.approx(theirs, rel=1e-10, abs=1e-13)
@@ -173,11 +182,41 @@ def test_projected_products_of_columns_never_seen_together_are_those_of_their_me
     columns[2][1::2] = np.nan
     moments = FeatureMoments.of(columns, ENCODERS)
     factor = np.random.default_rng(0).normal(size=(moments.cards[2], 2))
-    (found,) = moments.projected([[Mode((0,)), Mode((1, 2)), Mode((2,), factor)]])
+    views = np.concatenate([np.random.default_rng(1).normal(size=(3, 2)), factor])
+    asked = [Mode(((0,),)), Mode(((1, 2),)), Mode(((2,),), factor)]
+    found, in_part = moments.projected([asked, [Mode(((0,),)), Mode(((1,), (2,)), views)]])
     means = [moments.pairs().marginal(i) for i in range(3)]
     joint = np.multiply.outer(means[1], means[2]).ravel()
     expected = np.einsum("a,b,c->abc", means[0], joint, means[2] @ factor)
     assert found == pytest.approx(expected, abs=1e-13)
+    seen = moments.pairs().joint(0, 1) @ views[:3]
+    assert in_part == pytest.approx(seen + np.outer(means[0], means[2] @ factor), abs=1e-13)
+    assert moments.unseen == [(0, 1, 2, 2), (0, 2)]
+
+
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        grid_encoder(-2, 2, 6, 0.7),
+        kernel_encoder(SOME, 0.5, margin=fit_margin(SOME)),
+        bin_encoder(SOME, 5),
+    ],
+)
+def test_features_put_in_directions_at_once_are_features_multiplied(encoder):
+    values = np.append(np.random.default_rng(1).normal(size=50), np.nan)
+    matrix = np.random.default_rng(2).normal(size=(3, encoder.size))
+    found = projected_features(encoder, values, matrix)
+    assert found == pytest.approx(matrix @ encoder.features(values).T, abs=1e-9, nan_ok=True)
+    assert np.isnan(found[:, -1]).all()
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_single_precision_is_right_to_seven_digits(missing):
+    columns, weights = mixed_columns(3000, missing), np.random.default_rng(1).random(3000)
+    single = FeatureMoments.of(columns, ENCODERS, weights, single=True)
+    same(single, FeatureMoments.of(columns, ENCODERS, weights), rel=1e-5, abs=1e-3)
+    assert single.pairs().counts.dtype == np.float64
+    assert (single + single).single
 
 
 # -------------------------------------------------------------------------------------- laws
@@ -230,7 +269,7 @@ def test_blocks_are_opened_anew_for_each_pass_and_their_features_dropped():
     moments = FeatureMoments.streamed(blocks, [grid_encoder(-2, 2, 20, 0.2)] * 3)
     tracemalloc.start()
     moments.pairs()
-    moments.projected([[Mode((0,), np.ones((20, 1))), Mode((1,), np.ones((20, 1)))]])
+    moments.projected([[Mode(((0,),), np.ones((20, 1))), Mode(((1,),), np.ones((20, 1)))]])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(opened) == 2

@@ -11,57 +11,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, DataError, TooExpensiveError
 from tacit.moments.plan import MOST_CELLS
-from tacit.moments.products import Mode, Pass, summed_products
+from tacit.moments.products import Mode, mean_products
+from tacit.moments.rows import FeatureBlock, FeatureMap, Rows, columns_of
 from tacit.moments.source import PairTables
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-# Cells of the features of a block of rows: those of one column then stay in the fast caches.
-CELLS_AT_ONCE = 1 << 20
-
-
-class FeatureMap(Protocol):
-    """What turns the cells of a column into features."""
-
-    @property
-    def size(self) -> int:
-        """Number of features."""
-        ...
-
-    @property
-    def total(self) -> Array:
-        """(feature,) The constant: its product with the features of any cell is one, or nearly."""
-        ...
-
-    def features(self, values: Any) -> Array:
-        """(row, feature) The features of some cells; a missing cell has NaN."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Some rows of data, column by column."""
-
-    columns: Sequence[Any]  # per column: (row,)
-    weights: Array | None = None  # (row,)
-
-    def part(self, rows: slice) -> Rows:
-        """Some of the rows."""
-        columns = [column[rows] for column in self.columns]
-        return Rows(columns, None if self.weights is None else self.weights[rows])
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.columns[0]) if len(self.columns) else 0
+# Cells of the features of a block of rows: 4096 rows of 32 columns with 12 features.
+CELLS_AT_ONCE = 3 << 19
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +122,7 @@ class FeatureMoments:
 
     encoders: tuple[FeatureMap, ...]  # (column,)
     sources: tuple[Callable[[], Iterable[Any]], ...] = field(repr=False)
+    single: bool = False  # whether pairs are multiplied in single precision
 
     @staticmethod
     def empty(encoders: Sequence[FeatureMap]) -> FeatureMoments:
@@ -164,7 +130,9 @@ class FeatureMoments:
         return FeatureMoments(tuple(encoders), ())
 
     @staticmethod
-    def of(rows: Any, encoders: Sequence[FeatureMap], weights: Any = None) -> FeatureMoments:
+    def of(
+        rows: Any, encoders: Sequence[FeatureMap], weights: Any = None, *, single: bool = False
+    ) -> FeatureMoments:
         """The moments of rows in memory.
 
         Parameters
@@ -174,14 +142,18 @@ class FeatureMoments:
         encoders : one per column
         weights : (row,), optional
             How often each row counts.
+        single : bool
+            See `streamed`.
         """
         if weights is not None:
             weights = np.asarray(weights, dtype=np.float64)
-        block = Rows(_columns(rows), weights)
-        return FeatureMoments(tuple(encoders), (lambda: (block,),))
+        block = Rows(columns_of(rows), weights)
+        return FeatureMoments(tuple(encoders), (lambda: (block,),), single)
 
     @staticmethod
-    def streamed(blocks: Any, encoders: Sequence[FeatureMap]) -> FeatureMoments:
+    def streamed(
+        blocks: Any, encoders: Sequence[FeatureMap], *, single: bool = False
+    ) -> FeatureMoments:
         """The moments of rows that are read in blocks, twice or more, and never held all at once.
 
         Parameters
@@ -189,20 +161,24 @@ class FeatureMoments:
         blocks : callable, or anything that can be run through again and again
             What it returns is run through for `Rows`, (row, column) arrays, or lists of columns.
         encoders : one per column
+        single : bool
+            Multiply pairs in single precision, a few thousand rows at a time, and sum in double precision:
+            twice as fast, and right to about seven digits, which a million rows do not have.
         """
         if callable(blocks):
-            return FeatureMoments(tuple(encoders), (blocks,))
+            return FeatureMoments(tuple(encoders), (blocks,), single)
         if iter(blocks) is blocks:
             raise ArgumentError(
                 "these blocks can be run through only once, but they are read twice; pass a function "
                 "that opens them anew"
             )
-        return FeatureMoments(tuple(encoders), (lambda: blocks,))
+        return FeatureMoments(tuple(encoders), (lambda: blocks,), single)
 
     def __add__(self, other: FeatureMoments) -> FeatureMoments:
         if not _alike(self.encoders, other.encoders):
             raise DataError("moments of different features cannot be added; encode both alike")
-        return FeatureMoments(self.encoders, self.sources + other.sources)
+        sources = self.sources + other.sources
+        return FeatureMoments(self.encoders, sources, self.single or other.single)
 
     @cached_property
     def cards(self) -> tuple[int, ...]:
@@ -238,7 +214,7 @@ class FeatureMoments:
         TooExpensiveError
             If the tables have more than 50 million cells together.
         """
-        modes = [Mode((column,)) for column in range(len(self.cards))]
+        modes = [Mode(((column,),)) for column in range(len(self.cards))]
         pairs = self.pairs()
         known: dict[tuple[int, ...], Array] = {(): np.ones(())}
         for subset in map(tuple, subsets):
@@ -263,7 +239,8 @@ class FeatureMoments:
         Parameters
         ----------
         requests
-            Per result its modes, see `Mode`. Each mean is over the rows that have all columns of its modes.
+            Per result its modes, see `Mode`; only the last may have several views. Each mean is over the rows
+            that have all columns of its modes, and of its view.
 
         Returns
         -------
@@ -272,12 +249,12 @@ class FeatureMoments:
         """
         if not requests:
             return []
-        sums, supports = summed_products(self._passes, self.cards, requests)
-        out = []
-        for request, total, support in zip(requests, sums, supports, strict=True):
-            self._note_unseen([leaf for mode in request for leaf in mode.leaves], support)
-            out.append(total / support if support > 0 else self._independent(request))
-        return out
+        complete = bool((self.pairs().weights == self.n_rows).all())
+        found = mean_products(self._passes, self.cards, requests, complete=complete)
+        return [
+            self._in_part(request) if mean is None else mean
+            for request, mean in zip(requests, found, strict=True)
+        ]
 
     @cached_property
     def _unseen(self) -> set[tuple[int, ...]]:
@@ -287,12 +264,25 @@ class FeatureMoments:
         if support <= 0:
             self._unseen.add(tuple(sorted(columns)))
 
+    def _in_part(self, request: Sequence[Mode]) -> Array:
+        """A mean some of whose views no row has: these get the product of the means."""
+        *head, last = request
+        views = last.views(self.cards)
+        requests = [[*head, view] for view in views]
+        found = mean_products(self._passes, self.cards, requests, complete=False)
+        parts = [
+            self._independent(each) if mean is None else mean
+            for each, mean in zip(requests, found, strict=True)
+        ]
+        return np.asarray(np.add.reduce(parts))
+
     def _independent(self, request: Sequence[Mode]) -> Array:
         """The product of the means of columns that are never seen together."""
+        self._note_unseen([leaf for mode in request for group in mode.groups for leaf in group], 0)
         out: Array = np.ones(())
         for mode in request:
             mean: Array = np.ones(1)
-            for leaf in mode.leaves:
+            for leaf in mode.groups[0]:
                 mean = np.multiply.outer(mean, self.pairs().marginal(leaf)).ravel()
             out = np.multiply.outer(out, mean if mode.factor is None else mean @ mode.factor)
         return out
@@ -306,55 +296,47 @@ class FeatureMoments:
                 f"all pairs of {n_columns} columns with {n_cells} features together are a matrix of "
                 f"{n_cells**2:.3g} cells, more than {MOST_CELLS:.0e}; use fewer columns or features"
             )
+        starts = [0, *np.cumsum(self.cards).tolist()]
         counts = np.zeros((n_cells, n_cells))
         sums, weights = np.zeros((n_cells, n_columns)), np.zeros((n_columns, n_columns))
         n_rows = 0.0
-        for features, held, row_weights in self._passes():
-            half = whole = features
-            if row_weights is not None:
-                half = features * np.sqrt(row_weights)[:, None]
-                whole = features * row_weights[:, None]
-            counts += half.T @ half
-            weight = float(len(features) if row_weights is None else row_weights.sum())
-            n_rows += weight
-            if held is None:
-                sums += whole.sum(axis=0)[:, None]
-                weights += weight
+        # One row more, of ones: its products are the sums of all others.
+        room = np.empty((n_cells + 1, 0), dtype=np.float32 if self.single else np.float64)
+        for block in self._passes():
+            if room.shape[1] < block.n_rows:
+                room = np.empty((n_cells + 1, block.n_rows), dtype=room.dtype)
+            some = room[:, : block.n_rows]  # (a, row)
+            for column, (start, stop) in enumerate(pairwise(starts)):
+                some[start:stop] = block.features(column).T
+            some[n_cells] = 1.0
+            if block.weights is not None:
+                some *= np.sqrt(block.weights)
+            products = (some @ some.T).astype(np.float64, copy=False)
+            counts += products[:-1, :-1]
+            n_rows += products[-1, -1]
+            if block.absent:
+                held = block.held_cells
+                each = held if block.weights is None else held * np.sqrt(block.weights)[:, None]
+                sums += some[:-1] @ each
+                weights += each.T @ each
             else:
-                present = held.astype(np.float64)
-                sums += whole.T @ present
-                weighted = present if row_weights is None else present * row_weights[:, None]
-                weights += present.T @ weighted
+                sums += products[:-1, -1:]
+                weights += products[-1, -1]
         if not np.isfinite(counts.trace()):
             raise DataError("features are infinite or too large to be squared; scale the columns")
         totals = [np.asarray(encoder.total, dtype=np.float64) for encoder in self.encoders]
         flat = np.concatenate([np.zeros(0), *totals])
         return FeaturePairs(self.cards, counts, sums, weights, flat), n_rows
 
-    def _passes(self) -> Iterator[Pass]:
-        """The features of successive blocks of rows, zero where missing; which are held; weights."""
-        starts = [0, *np.cumsum(self.cards).tolist()]
-        at_once = max(256, CELLS_AT_ONCE // max(starts[-1], 1))
+    def _passes(self) -> Iterator[FeatureBlock]:
+        """Successive blocks of rows."""
+        at_once = max(256, CELLS_AT_ONCE // max(sum(self.cards), 1))
         for source in self.sources:
             for given in source():
-                block = given if isinstance(given, Rows) else Rows(_columns(given))
-                self._check(block)
-                for first in range(0, block.n_rows, at_once):
-                    part = block.part(slice(first, first + at_once))
-                    yield *self._features(part, starts), part.weights
-
-    def _features(self, rows: Rows, starts: Sequence[int]) -> tuple[Array, Flags | None]:
-        """(row, a) Features of all columns; (row, column) which cells are held, None if all."""
-        out = np.empty((rows.n_rows, starts[-1]))
-        held = np.ones((rows.n_rows, len(rows.columns)), dtype=np.bool_)
-        for i, (encoder, column) in enumerate(zip(self.encoders, rows.columns, strict=True)):
-            part = out[:, starts[i] : starts[i + 1]]
-            part[:] = encoder.features(column)
-            missing = np.isnan(part[:, 0])
-            if missing.any():
-                held[missing, i] = False
-                part[missing] = 0.0
-        return out, None if held.all() else held
+                rows = given if isinstance(given, Rows) else Rows(columns_of(given))
+                self._check(rows)
+                for first in range(0, rows.n_rows, at_once):
+                    yield FeatureBlock(self.encoders, rows.part(slice(first, first + at_once)))
 
     def _check(self, block: Rows) -> None:
         """Refuse rows that do not fit the encoders."""
@@ -370,15 +352,6 @@ class FeatureMoments:
             )
         if weights is not None and not (np.isfinite(weights) & (weights >= 0)).all():
             raise DataError("a weight is negative or not finite; weights count rows")
-
-
-def _columns(rows: Any) -> Sequence[Any]:
-    """The columns of a table, or of a list of columns."""
-    if isinstance(rows, np.ndarray):
-        if rows.ndim != 2:
-            raise DataError(f"a table (row, column) is needed, not an array of {rows.ndim} axes")
-        return list(rows.T)
-    return list(rows)
 
 
 def _alike(first: Sequence[FeatureMap], second: Sequence[FeatureMap]) -> bool:
