@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice, pairwise
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -20,17 +21,59 @@ from tacit.errors import TooExpensiveError
 from tacit.moments.plan import MOST_CELLS
 
 Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-# (row, a) features; (row, column) which cells are held, None if all; (row,) weights
-Pass = tuple[Array, Flags | None, Array | None]
+Group = tuple[int, ...]  # columns whose joint features are looked at as one
+
+
+class Block(Protocol):
+    """Some rows, whose features are formed when asked for, column by column, and not kept."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        ...
+
+    @property
+    def weights(self) -> Array | None:
+        """(row,) How often each row counts."""
+        ...
+
+    def features(self, column: int) -> Array:
+        """(row, feature) The features of a column; zero where missing."""
+        ...
+
+    def projected(self, column: int, matrix: Array) -> Array:
+        """(direction, row) The features of a column in some directions; zero where missing."""
+        ...
+
+    def held(self, columns: Sequence[int]) -> Array | None:
+        """(row,) One where a row has all of some columns, else zero; None if all rows have them."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mode:
-    """One axis of a result: the joint features of some columns, in a few directions."""
+    """One axis of a result: the joint features of some columns, in a few directions.
 
-    leaves: tuple[int, ...]
-    factor: Array | None = None  # (joint feature of the leaves, direction); None: as they are
+    Several groups of columns may be views of the same: then what they say is summed. Their features stand one
+    below the other in the factor.
+    """
+
+    groups: tuple[Group, ...]
+    factor: Array | None = None  # (joint feature, direction); None: one group as it is
+
+    def views(self, cards: Sequence[int]) -> list[Mode]:
+        """One mode for each group."""
+        if self.factor is None:
+            return [self]
+        widths = [math.prod(cards[leaf] for leaf in group) for group in self.groups]
+        parts = np.split(self.factor, np.cumsum(widths)[:-1])
+        return [Mode((group,), part) for group, part in zip(self.groups, parts, strict=True)]
+
+    def width(self, cards: Sequence[int]) -> int:
+        """Number of directions."""
+        if self.factor is not None:
+            return int(self.factor.shape[1])
+        return math.prod(cards[leaf] for leaf in self.groups[0])
 
 
 @runtime_checkable
@@ -38,57 +81,65 @@ class Projecting(Protocol):
     """Moments that project features before they multiply them: much cheaper where features are many."""
 
     def projected(self, requests: Sequence[Sequence[Mode]]) -> list[Array]:
-        """The means of products of projected features, one axis per mode."""
+        """The means of products of projected features, one axis per mode; only the last may have views."""
         ...
 
 
-def view_modes(
-    groups: Sequence[tuple[int, ...]], cards: Sequence[int], factor: Array
-) -> list[Mode]:
-    """One mode for each of several groups whose cells stand one below the other in the factor."""
-    widths = [math.prod(cards[leaf] for leaf in group) for group in groups]
-    parts = np.split(factor, np.cumsum(widths)[:-1])
-    return [Mode(group, part) for group, part in zip(groups, parts, strict=True)]
-
-
-def summed_products(
-    passes: Callable[[], Iterable[Pass]],
+def mean_products(
+    passes: Callable[[], Iterable[Block]],
     cards: Sequence[int],
     requests: Sequence[Sequence[Mode]],
-) -> tuple[list[Array], list[float]]:
-    """The sum of each request's products over the rows, and the weight of the rows that have all columns.
+    *,
+    complete: bool,
+) -> list[Array | None]:
+    """The mean of each request's products over the rows that have all its columns; None where there are none.
+
+    Parameters
+    ----------
+    passes : function
+        Returns successive blocks of rows.
+    cards : (column,)
+        Number of features of each column.
+    requests
+        Per result its modes; only the last may have several views. Each view has a mean of its own.
+    complete : bool
+        Whether no cell is missing. Then views are summed before they are multiplied.
 
     Raises
     ------
     TooExpensiveError
         If the results have more than 50 million cells together.
     """
+    if complete:
+        return _means(passes, cards, requests)
+    apart = [[[*head, view] for view in last.views(cards)] for *head, last in requests]
+    found = iter(_means(passes, cards, [request for views in apart for request in views]))
+    out: list[Array | None] = []
+    for views in apart:
+        parts = list(islice(found, len(views)))
+        seen = [part for part in parts if part is not None]
+        out.append(np.add.reduce(seen) if len(seen) == len(parts) else None)
+    return out
+
+
+def _means(
+    passes: Callable[[], Iterable[Block]], cards: Sequence[int], requests: Sequence[Sequence[Mode]]
+) -> list[Array | None]:
     plan = _Plan.of(cards, requests)
     sums = [np.zeros((head.size, tail.size)) for head, tail in plan.works]
     supports = [np.zeros(len(tail.modes)) for _, tail in plan.works]
-    for features, held, weights in passes():
-        values = plan.projections(features)
+    room = np.empty((0, 0))
+    for block in passes():
+        if room.shape[1] < block.n_rows:
+            room = np.empty((plan.spans[-1].stop, block.n_rows))
+        values = plan.projections(block, room[:, : block.n_rows])
         for work, (head, tail) in enumerate(plan.works):
-            first = head.products(values, len(features))
-            if weights is not None:
-                first = first * weights[:, None]
-            sums[work] += first.T @ values[:, tail.columns]
-            supports[work] += _weights(plan, head, tail, held, weights, len(features))
+            first = _products([values[span] for span in head.spans], block.n_rows)
+            if block.weights is not None:
+                first = first * block.weights
+            sums[work] += first @ values[tail.rows].T
+            supports[work] += [plan.support(block, (*head.modes, last)) for last in tail.modes]
     return plan.sorted_out(sums, supports)
-
-
-def _weights(
-    plan: _Plan, head: _Head, tail: _Tail, held: Flags | None, weights: Array | None, n_rows: int
-) -> Array | float:
-    """(mode of the tail,) The weight of the rows that have all columns of the head and of this mode."""
-    if held is None:
-        return float(n_rows if weights is None else weights.sum())
-    leaves = [leaf for mode in head.modes for leaf in plan.modes[mode].leaves]
-    both = held[:, leaves].all(axis=1).astype(np.float64)
-    if weights is not None:
-        both *= weights
-    last = [held[:, list(plan.modes[mode].leaves)].all(axis=1) for mode in tail.modes]
-    return np.asarray(np.array(last) @ both)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,14 +152,6 @@ class _Head:
     @cached_property
     def size(self) -> int:
         return math.prod(span.stop - span.start for span in self.spans)
-
-    def products(self, values: Array, n_rows: int) -> Array:
-        """(row, cell) The products of the modes, row by row."""
-        out: Array = np.ones((n_rows, 1))
-        for place, span in enumerate(self.spans):
-            each = values[:, span]
-            out = each if place == 0 else (out[:, :, None] * each[:, None]).reshape(n_rows, -1)
-        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,9 +167,9 @@ class _Tail:
         return sum(span.stop - span.start for span in self.spans)
 
     @cached_property
-    def columns(self) -> slice | NDArray[np.int64]:
+    def rows(self) -> slice | NDArray[np.int64]:
         """Where the values of the modes stand; a slice, which copies nothing, where they are neighbours."""
-        if all(one.stop == two.start for one, two in zip(self.spans, self.spans[1:], strict=False)):
+        if all(one.stop == two.start for one, two in pairwise(self.spans)):
             return slice(self.spans[0].start, self.spans[-1].stop)
         return np.concatenate([np.arange(span.start, span.stop) for span in self.spans])
 
@@ -135,25 +178,22 @@ class _Tail:
 class _Plan:
     """Which projections are made, where they stand, and which of them are multiplied."""
 
-    starts: tuple[int, ...]  # (column + 1,)  where each column's features begin
+    cards: tuple[int, ...]  # (column,)
     modes: tuple[Mode, ...]  # distinct
     spans: tuple[slice, ...]  # (mode,)  where its values stand
-    n_requests: int
     shapes: tuple[tuple[int, ...], ...]  # (request,)
     works: tuple[tuple[_Head, _Tail], ...]
 
     @staticmethod
     def of(cards: Sequence[int], requests: Sequence[Sequence[Mode]]) -> _Plan:
-        distinct: dict[tuple[tuple[int, ...], int], Mode] = {}
+        distinct: dict[object, Mode] = {}
         for request in requests:
             for mode in request:
                 distinct.setdefault(_key(mode), mode)
-        # Modes of one leaf stand side by side, so that one product makes all of them.
-        keys = sorted(distinct, key=lambda key: (len(key[0]), key[0]))
-        modes = tuple(distinct[key] for key in keys)
-        ends = np.cumsum([_width(mode, cards) for mode in modes], dtype=np.int64).tolist()
+        place = {key: number for number, key in enumerate(distinct)}
+        modes = tuple(distinct.values())
+        ends = np.cumsum([mode.width(cards) for mode in modes], dtype=np.int64).tolist()
         spans = tuple(slice(*each) for each in zip([0, *ends], ends, strict=False))
-        place = {key: number for number, key in enumerate(keys)}
         heads: dict[tuple[int, ...], list[tuple[int, int]]] = defaultdict(list)
         for number, request in enumerate(requests):
             *head, last = (place[_key(mode)] for mode in request)
@@ -169,66 +209,79 @@ class _Plan:
                 f"the products asked for have {n_cells:.3g} cells together, more than "
                 f"{MOST_CELLS:.0e}; use fewer features or smaller sets of columns"
             )
-        shapes = tuple(tuple(_width(mode, cards) for mode in request) for request in requests)
-        starts = (0, *np.cumsum(cards).tolist())
-        return _Plan(starts, modes, spans, len(requests), shapes, tuple(works))
+        shapes = tuple(tuple(mode.width(cards) for mode in request) for request in requests)
+        return _Plan(tuple(cards), modes, spans, shapes, tuple(works))
+
+    def support(self, block: Block, modes: Sequence[int]) -> float:
+        """The weight of the rows of a block that have all columns of some modes."""
+        columns = [leaf for mode in modes for group in self.modes[mode].groups for leaf in group]
+        held = block.held(columns)
+        if block.weights is None:
+            return float(block.n_rows if held is None else held.sum())
+        return float(block.weights.sum() if held is None else block.weights @ held)
 
     @cached_property
-    def _single(self) -> list[tuple[slice, slice, Array | None]]:
-        """Per leaf: its features, where its projections stand, and all its matrices side by side."""
-        by_leaf: dict[int, list[int]] = defaultdict(list)
-        for number, mode in enumerate(self.modes):
-            if len(mode.leaves) == 1:
-                by_leaf[mode.leaves[0]].append(number)
-        out: list[tuple[slice, slice, Array | None]] = []
-        for leaf, numbers in by_leaf.items():
-            features = slice(self.starts[leaf], self.starts[leaf + 1])
-            span = slice(self.spans[numbers[0]].start, self.spans[numbers[-1]].stop)
-            factors = [self.modes[number].factor for number in numbers]
-            if len(factors) == 1 and factors[0] is None:
-                out.append((features, span, None))
-            else:
-                eye = np.eye(features.stop - features.start)
-                full = [eye if factor is None else factor for factor in factors]
-                out.append((features, span, np.concatenate(full, axis=1)))
-        return out
+    def _by_group(self) -> dict[Group, tuple[Array | None, list[tuple[slice, slice]]]]:
+        """Per group its matrices, one below the other (None: as it is), and where their products go.
 
-    def projections(self, features: Array) -> Array:
-        """(row, value) The values of all modes."""
-        out = np.empty((len(features), self.spans[-1].stop))
-        for columns, span, factor in self._single:
-            if factor is None:
-                out[:, span] = features[:, columns]
-            else:
-                np.matmul(features[:, columns], factor, out=out[:, span])
+        Where: rows of the product, and rows of the values that they are put to or, by later groups, added to.
+        """
+        pieces: dict[Group, list[tuple[Array | None, slice]]] = defaultdict(list)
         for mode, span in zip(self.modes, self.spans, strict=True):
-            if len(mode.leaves) != 1:
-                leaves = tuple(slice(self.starts[x], self.starts[x + 1]) for x in mode.leaves)
-                joint = _Head((), leaves).products(features, len(features))
-                out[:, span] = joint if mode.factor is None else joint @ mode.factor
+            for view in mode.views(self.cards):
+                pieces[view.groups[0]].append((view.factor, span))
+        out: dict[Group, tuple[Array | None, list[tuple[slice, slice]]]] = {}
+        for group, members in pieces.items():
+            if len(members) == 1 and members[0][0] is None:
+                out[group] = None, [(slice(None), members[0][1])]
+                continue
+            eye = np.eye(math.prod(self.cards[leaf] for leaf in group))
+            full = [eye if factor is None else factor for factor, _ in members]
+            ends = np.cumsum([0, *(factor.shape[1] for factor in full)]).tolist()
+            matrix = np.ascontiguousarray(np.concatenate(full, axis=1).T)
+            rows = [slice(*each) for each in pairwise(ends)]
+            out[group] = matrix, list(zip(rows, (span for _, span in members), strict=True))
         return out
 
-    def sorted_out(
-        self, sums: Sequence[Array], supports: Sequence[Array]
-    ) -> tuple[list[Array], list[float]]:
-        """The sums and weights of the requests, in their order."""
-        out: list[Array] = [np.zeros(0)] * self.n_requests
-        weights = [0.0] * self.n_requests
+    def projections(self, block: Block, out: Array) -> Array:
+        """(value, row) The values of all modes, written to `out`."""
+        begun = set()
+        for group, (matrix, places) in self._by_group.items():
+            if matrix is not None and len(group) == 1:
+                made = block.projected(group[0], matrix)
+            else:
+                made = _products([block.features(leaf).T for leaf in group], block.n_rows)
+                made = made if matrix is None else matrix @ made
+            for rows, span in places:
+                if span.start in begun:
+                    out[span] += made[rows]
+                else:
+                    out[span] = made[rows]
+                    begun.add(span.start)
+        return out
+
+    def sorted_out(self, sums: Sequence[Array], supports: Sequence[Array]) -> list[Array | None]:
+        """The means of the requests, in their order."""
+        out: list[Array | None] = [None] * len(self.shapes)
         for (_, tail), total, support in zip(self.works, sums, supports, strict=True):
             ends = np.cumsum([span.stop - span.start for span in tail.spans])
             parts = np.split(total, ends[:-1], axis=1)
             for number, part, weight in zip(tail.requests, parts, support.tolist(), strict=True):
-                out[number] = part.reshape(self.shapes[number])
-                weights[number] = weight
-        return out, weights
+                if weight > 0:
+                    out[number] = part.reshape(self.shapes[number]) / weight
+        return out
 
 
-def _key(mode: Mode) -> tuple[tuple[int, ...], int]:
-    """Modes of the same leaves with the same matrix are one."""
-    return mode.leaves, 0 if mode.factor is None else id(mode.factor)
+def _products(factors: Sequence[Array], n_rows: int) -> Array:
+    """(cell, row) Products of (a, row), (b, row), ... in all combinations; of none, a row of ones."""
+    if not factors:
+        return np.ones((1, n_rows))
+    out = factors[0]
+    for each in factors[1:]:
+        out = (out[:, None] * each).reshape(-1, n_rows)
+    return out
 
 
-def _width(mode: Mode, cards: Sequence[int]) -> int:
-    if mode.factor is not None:
-        return int(mode.factor.shape[1])
-    return math.prod(cards[leaf] for leaf in mode.leaves)
+def _key(mode: Mode) -> object:
+    """Modes of the same groups with the same matrix are one."""
+    return mode.groups, None if mode.factor is None else id(mode.factor)

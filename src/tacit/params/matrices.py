@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from tacit.factor.edges import EdgeBasis, edge_bases
 from tacit.factor.ranks import edge_plan
 from tacit.factor.stars import EdgeViews, Group, PairMoments, strongest_views
 from tacit.factor.triads import Triad, branch_of_leaf
-from tacit.moments.products import Mode, Projecting, view_modes
+from tacit.moments.products import Mode, Projecting
 from tacit.moments.source import Moments
 from tacit.params.tree import Chain
 from tacit.structure.rooted import RootedTree
@@ -62,7 +61,7 @@ def chains(
     seen = _seen(tree, n_states, pairs, triads, steps, n_views)
     found = edge_bases(moments, pairs, seen, cut=cut)
     if isinstance(moments, Projecting):
-        return _projected_chains(moments, moments.cards, bases, triads, steps, found)
+        return _projected_chains(moments, bases, triads, steps, found)
     asked = _asked(bases, triads, steps, seen)
     tables = dict(zip(asked, moments.tables(asked), strict=True))
 
@@ -97,38 +96,30 @@ def _undo(found: Mapping[_Step | tuple[int, int], EdgeBasis], step: _Step) -> Ar
 
 def _projected_chains(
     moments: Projecting,
-    cards: Sequence[int],
     bases: Mapping[int, EdgeBasis],
     triads: Mapping[int, Triad],
     steps: Sequence[_Step],
     found: Mapping[_Step | tuple[int, int], EdgeBasis],
 ) -> dict[int, Chain]:
     """The same from moments that put features in the bases before they multiply them."""
-    requests: list[list[Mode]] = []
-    counts: list[int] = []  # of the requests whose results are summed
-
-    def ask(views: Sequence[Mode], *rest: Mode) -> None:
-        requests.extend([*rest, view] for view in views)
-        counts.append(len(views))
-
+    requests = []
     for step in steps:
         known = bases.get(step.child)
-        child = Mode((step.child,)) if known is None else Mode(known.below, known.left)
+        child = Mode(((step.child,),)) if known is None else Mode((known.below,), known.left)
         target = triads[step.node].groups[step.target]
-        onto = Mode(target, found[step.node, step.target].left)
-        ask(view_modes(found[step].above, cards, _undo(found, step)), child, onto)
+        onto = Mode((target,), found[step.node, step.target].left)
+        requests.append([child, onto, Mode(found[step].above, _undo(found, step))])
     last = {step.node: found[step.node, step.target] for step in steps}
     for node, three in triads.items():
         right = bases[node].right if node in bases else np.ones((1, 1))
-        views = view_modes(_above(bases, node), cards, right)
-        ask(views, Mode(three.groups[0], found[node, 0].left))
-        ask(view_modes(last[node].above, cards, last[node].right))
+        first = Mode((three.groups[0],), found[node, 0].left)
+        requests.append([first, Mode(_above(bases, node), right)])
+        requests.append([Mode(last[node].above, last[node].right)])
     results = iter(moments.projected(requests))
-    sums = iter([np.add.reduce(list(islice(results, count))) for count in counts])
     products: dict[int, list[Array]] = {node: [] for node in triads}
     for step in steps:  # (x, n, m)
-        products[step.node].append(np.ascontiguousarray(next(sums).transpose(0, 2, 1)))
-    return {node: Chain(next(sums).T, tuple(products[node]), next(sums)) for node in triads}
+        products[step.node].append(np.ascontiguousarray(next(results).transpose(0, 2, 1)))
+    return {node: Chain(next(results).T, tuple(products[node]), next(results)) for node in triads}
 
 
 def _asked(

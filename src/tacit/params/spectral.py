@@ -15,7 +15,7 @@ from tacit.factor.ranks import checked_states, edge_plan
 from tacit.factor.stars import Group, PairMoments, edge_views, pair_moments
 from tacit.factor.triads import Triad, triad
 from tacit.moments.features import FeaturePairs
-from tacit.moments.products import Mode, Projecting, view_modes
+from tacit.moments.products import Mode, Projecting
 from tacit.moments.source import Moments
 from tacit.params.matrices import chains
 from tacit.params.reports import Factored, Report
@@ -177,7 +177,7 @@ def _cores(
 ) -> dict[int, Dense]:
     """The tensor of each node: the joint table of its branches, in the bases of the edges."""
     if isinstance(moments, Projecting):
-        return _projected_cores(tree, moments, moments.cards, bases, nodes)
+        return _projected_cores(tree, moments, bases, nodes)
     asked: list[Group] = []
     for node in nodes:
         below = tuple(
@@ -209,26 +209,21 @@ def _cores(
 def _projected_cores(
     tree: RootedTree,
     moments: Projecting,
-    cards: Sequence[int],
     bases: Mapping[int, EdgeBasis],
     nodes: Sequence[int],
 ) -> dict[int, Dense]:
     """The same from moments that put features in the bases before they multiply them."""
-    requests: list[list[Mode]] = []
+    requests = []
     for node in nodes:
-        below = [
-            Mode(bases[child].below, bases[child].left) if child in bases else Mode((child,))
+        modes = [
+            Mode((bases[child].below,), bases[child].left) if child in bases else Mode(((child,),))
             for child in tree.children[node]
         ]
         if node in bases:
-            views = view_modes(bases[node].above, cards, bases[node].right)
-            requests.extend([*below, view] for view in views)
-        else:
-            requests.append(below)
-    tables = iter(moments.projected(requests))
+            modes.append(Mode(bases[node].above, bases[node].right))
+        requests.append(modes)
     found = {}
-    for node in nodes:
-        core = np.add.reduce(list(islice(tables, len(_above(bases, node)))))
+    for node, core in zip(nodes, moments.projected(requests), strict=True):
         found[node] = Dense(core if node in bases else core[..., None])
     return found
 
