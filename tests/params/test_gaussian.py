@@ -50,6 +50,13 @@ def test_strong_correlations_decide_where_signs_do_not_agree():
     assert consistent_signs(correlation).tolist() == [1, -1, -1]
 
 
+def test_many_correlations_overrule_the_strongest():
+    correlation = np.full((5, 5), 0.9)
+    correlation[4] = correlation[:, 4] = [0.5, -0.4, -0.4, -0.4, 1.0]
+    correlation[np.diag_indices(5)] = 1.0
+    assert consistent_signs(correlation).tolist() == [1, 1, 1, 1, -1]
+
+
 JOINERS = {
     "neighbor-joining": neighbor_joining,
     "chow-liu-joining": chow_liu_joining,

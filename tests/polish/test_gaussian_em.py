@@ -142,7 +142,7 @@ def noisy(tree, n_rows, rng):
 def test_a_step_of_em_is_never_downhill(seed, n_leaves):
     rng = np.random.default_rng(seed)
     _, tree = random_gaussian_tree(n_leaves, rng)
-    correlation, now = noisy(tree, 40, rng), turned(tree, rng)
+    correlation, now = noisy(tree, 40, rng), turned(tree, rng, by=1.0)
     values = []
     for _ in range(6):
         value, improved, _ = tree_step(now, correlation)
@@ -150,6 +150,21 @@ def test_a_step_of_em_is_never_downhill(seed, n_leaves):
         values.append(value)
         now = now.replaced(improved)
     assert np.diff(values).min() >= -1e-10
+
+
+def test_a_step_of_em_has_the_correlations_that_all_nodes_are_expected_to_have():
+    rng = np.random.default_rng(0)
+    _, tree = random_gaussian_tree(6, rng)
+    correlation, now = noisy(tree, 30, rng), turned(tree, rng, by=1.0)
+    model = now.matrix
+    guess = model[:, :6] @ np.linalg.inv(model[:6, :6])
+    expected = model - guess @ model[:6] + guess @ correlation @ guess.T
+    scale = np.sqrt(np.diag(expected))
+    improved = tree_step(now, correlation)[1]
+    for node in now.order[1:]:
+        above = now.parent[node]
+        truth = expected[node, above] / (scale[node] * scale[above])
+        assert improved[node] == pytest.approx(truth, abs=1e-12)
 
 
 def test_the_slope_is_that_of_the_likelihood():

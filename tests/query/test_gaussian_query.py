@@ -70,8 +70,8 @@ def test_the_order_of_the_coordinates_does_not_matter(seed, order):
 
 def test_what_is_there_stays_as_it_is_to_the_last_digit():
     rng = np.random.default_rng(0)
-    gaussian = random_gaussian(4, rng)
-    rows = with_holes(1e6 + rng.normal(size=(50, 4)), 0.4, rng)
+    gaussian = Gaussian(np.full(4, 1e6 / 3), random_gaussian(4, rng).covariance)
+    rows = with_holes(rng.normal(size=(50, 4)), 0.4, rng)
     values = fill(gaussian, rows).values
     there = ~np.isnan(rows)
     assert np.array_equal(values[there], rows[there])

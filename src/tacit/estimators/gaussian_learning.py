@@ -222,12 +222,7 @@ def _measured(topology: Topology, prepared: Prepared) -> Topology:
     if draft.edges():
         rows = effective_rows(max(prepared.n_rows, 2.0), 2)
         refit(draft, similarity_of(far, names, 2), rows, n_rounds=3)
-
-    def length(one: int, other: int) -> float:
-        both_observed = max(one, other) < len(names)
-        return float(far[one, other] if both_observed else max(draft.near[one][other], 0.0))
-
-    lengths = tuple(length(number[one], number[other]) for one, other in tree.edges)
+    lengths = tuple(max(draft.near[number[one]][number[other]], 0.0) for one, other in tree.edges)
     return Topology(tree.nodes, tree.edges, tree.observed, lengths)
 
 
