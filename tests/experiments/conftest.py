@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.experiments import sites, stocks
+from tacit.experiments import sites, stocks, towns
 
 
 @pytest.fixture(scope="session")
@@ -77,5 +77,40 @@ def made_up_sites(folder_of_sites, monkeypatch):
         cache.cache_clear()
     monkeypatch.setenv("TACIT_DATA", str(folder_of_sites))
     yield folder_of_sites
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def folder_of_towns(folder_of_stocks):
+    """Attributes of 300 towns in five groups, some of them skewed; crime goes with one group."""
+    from tacit.datasets.communities import _ATTRIBUTES, _PLACES
+
+    rng = np.random.default_rng(2)
+    groups = rng.normal(size=(300, 5))
+    numbers = np.repeat(groups, 25, axis=1)[:, : len(_ATTRIBUTES)]
+    numbers = numbers + 0.6 * rng.normal(size=numbers.shape)
+    numbers[:, ::3] = np.exp(numbers[:, ::3])
+    crime = np.exp(groups[:, 1] + 0.5 * rng.normal(size=300))
+    rows = np.column_stack([numbers, crime])
+    rows = (rows - rows.min(axis=0)) / np.ptp(rows, axis=0)
+    lines = [",".join([*(["1"] * len(_PLACES)), *(f"{cell:.2f}" for cell in row)]) for row in rows]
+    cells = lines[7].split(",")
+    cells[len(_PLACES) + 3] = "?"
+    lines[7] = ",".join(cells)
+    path = folder_of_stocks / "communities_crime" / "communities.data"
+    path.parent.mkdir()
+    path.write_text("\n".join(lines) + "\n")
+    return folder_of_stocks
+
+
+@pytest.fixture
+def made_up_towns(folder_of_towns, monkeypatch):
+    """The folder that loaders look in; what experiments remember of another is forgotten."""
+    caches = (towns.towns, towns.split_of, towns._kernel_model)
+    for cache in caches:
+        cache.cache_clear()
+    monkeypatch.setenv("TACIT_DATA", str(folder_of_towns))
+    yield folder_of_towns
     for cache in caches:
         cache.cache_clear()

@@ -158,6 +158,129 @@ def test_figure_4_6_fails_where_large_systems_take_twice_the_time():
     assert held("fig-4.6", error_4_6, slow) == [True, True, True, False]
 
 
+# -- figures 6.5 to 6.7 ---------------------------------------------------------------------------
+
+
+def distance_6_5(trial):
+    level = {"kernel tree": 0.45, "spectral kernel tree": 0.6}.get(trial.method.name, 0.5)
+    return level / trial.case.mu / math.sqrt(trial.n_rows)
+
+
+def test_figure_6_5_holds_where_the_kernel_tree_is_ahead():
+    assert held("fig-6.5", distance_6_5) == [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "factor", "expected"),
+    [
+        (5000, 1.15, [False, True, True]),
+        (20_000, 1.15, [False, True, True]),
+        (1000, 1.3, [True, True, True]),
+        (1000, 1.42, [True, False, True]),
+    ],
+)
+def test_figure_6_5_wants_the_least_error_of_many_rows_and_a_near_one_of_few(
+    n_rows, factor, expected
+):
+    changed = but(distance_6_5, at(n_rows, "kernel tree"), times(factor))
+    assert held("fig-6.5", changed) == expected
+
+
+@pytest.mark.parametrize("rival", ["Gaussian", "Gaussians by BIC", "histogram", "kernel estimate"])
+def test_figure_6_5_compares_with_every_other_estimate(rival):
+    changed = but(distance_6_5, at(10_000, rival), times(0.8))
+    assert held("fig-6.5", changed) == [False, True, True]
+
+
+def test_figure_6_5_fails_where_close_components_are_no_harder():
+    assert held("fig-6.5", lambda trial: distance_6_5(trial) * trial.case.mu**2)[2] is False
+
+
+def hops_6_6(trial):
+    """As the thesis says: the kernel is better but for skewed trees of Gaussian numbers."""
+    tree = {"balanced": 1.0, "random": 2.0, "skewed": 3.0}[trial.case.tree]
+    kernel = trial.method.learn == "kernel"
+    level = 100 * tree * (0.5 if kernel else 1.0)
+    if trial.case == skewed_gaussian(trial):
+        level *= 3 if kernel else 1
+    return level + trial.seed
+
+
+def skewed_gaussian(trial):
+    return replace(trial.case, process="gaussian", tree="skewed")
+
+
+def of_case(process, tree, *names):
+    return lambda trial: (
+        (trial.case.process, trial.case.tree) == (process, tree) and trial.method.name in names
+    )
+
+
+def test_figure_6_6_holds_where_the_kernel_is_as_the_thesis_says():
+    assert held("fig-6.6", hops_6_6) == [True] * 4
+
+
+@pytest.mark.parametrize(
+    ("condition", "factor", "part"),
+    [
+        (of_case("sign-flip", "random", "nonparanormal"), 0.4, 0),
+        (of_case("sign-flip", "skewed", "Gaussian"), 0.4, 0),
+        (of_case("gaussian", "random", "Gaussian"), 0.4, 1),
+        (of_case("gaussian", "balanced", "nonparanormal"), 0.4, 1),
+        (of_case("gaussian", "skewed", "nonparanormal"), 2, 2),
+        (of_case("sign-flip", "random", "kernel 2"), 0, 3),
+    ],
+)
+def test_figure_6_6_fails_in_the_part_that_is_otherwise(condition, factor, part):
+    changed = but(hops_6_6, condition, times(factor))
+    assert held("fig-6.6", changed) == [p != part for p in range(4)]
+
+
+def test_figure_6_6_does_not_judge_other_numbers_of_singular_values():
+    changed = but(hops_6_6, is_method("kernel 5", "kernel 8"), times(100))
+    assert held("fig-6.6", changed) == [True] * 4
+
+
+def off_6_7(trial):
+    level = {"kernel tree": 0.08, "kernel tree alone": 0.085}.get(trial.method.name, 0.09)
+    return level + 0.001 * trial.seed + 1 / trial.n_rows
+
+
+def test_figure_6_7_holds_where_the_kernel_tree_is_ahead():
+    assert held("fig-6.7", off_6_7) == [True] * 4
+
+
+@pytest.mark.parametrize(
+    ("condition", "factor", "expected"),
+    [
+        (at(1400, "kernel tree"), 1.3, [False, True, True, False]),
+        (at(1400, "Gaussian copula"), 0.8, [True, True, True, False]),
+        (at(200, "naive Bayes"), 0.8, [True, False, True, True]),
+        (at(600, "Gaussian tree"), 0.9, [True, False, True, True]),
+        (at(200, "ridge"), 0.5, [True, True, True, True]),
+    ],
+)
+def test_figure_6_7_fails_in_the_part_that_is_otherwise(condition, factor, expected):
+    assert held("fig-6.7", but(off_6_7, condition, times(factor))) == expected
+
+
+def test_figure_6_7_wants_errors_of_the_tree_to_vary_less():
+    runs = made_runs(few_seeds("fig-6.7"), off_6_7)
+    wide = [
+        replace(row, spread=1.0) if row.method == "kernel tree alone" else row for row in runs.rows
+    ]
+    findings = experiment("fig-6.7").judge(replace(runs, rows=tuple(wide)))
+    assert [finding.held for finding in findings] == [True, True, False, True]
+
+
+@pytest.mark.parametrize("name", ["fig-6.5", "fig-6.6", "fig-6.7"])
+def test_tables_of_figures_have_a_line_for_every_method(name):
+    runs = made_runs(few_seeds(name), lambda trial: 0.1 * len(trial.method.name))
+    shown = experiment(name).table(runs)
+    for method in few_seeds(name).methods:
+        assert f"{method.name} " in shown
+
+
 # -- figures 7.5 to 7.8 ---------------------------------------------------------------------------
 
 

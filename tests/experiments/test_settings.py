@@ -4,11 +4,13 @@ import pytest
 
 from tacit.errors import ArgumentError
 from tacit.experiments import listing, run
+from tacit.experiments.laplace import grid
 from tacit.experiments.running import HOMES, experiment
 from tacit.experiments.trials import TEST_ROWS, Trial
 
-REAL = {"fig-7.9", "song-fig-3"}  # those with data that are not drawn from a model
-MODELS = [name for name in HOMES if name not in REAL]
+REAL = {"fig-6.7", "fig-7.9", "song-fig-3"}  # those with data that are not drawn from a model
+NUMBERS = {"fig-6.5", "fig-6.6"}  # those that draw numbers, not categories
+MODELS = [name for name in HOMES if name not in REAL | NUMBERS]
 
 
 def paper(name):
@@ -106,6 +108,35 @@ def test_song_figure_3_has_sequences_of_100_letters_and_two_or_three_states():
     assert (paper("song-fig-3").sizes[0], paper("song-fig-3").sizes[-1]) == (500, 9500)
     assert options("song-fig-3", "new") == ({}, True)
     assert options("song-fig-3", "EM")[0] == {"tol": 1e-4, "n_restarts": 5}
+
+
+def test_figure_6_5_has_three_distances_and_a_grid_of_61_points_a_side():
+    assert [case.mu for case in paper("fig-6.5").cases] == [2, 4, 6]
+    assert (paper("fig-6.5").sizes[0], paper("fig-6.5").sizes[-1]) == (200, 20_000)
+    assert 5000 in paper("fig-6.5").sizes
+    assert grid(4.0).shape == (61 * 61, 2)
+    assert (grid(4.0).min(), grid(4.0).max()) == (-8, 8)
+
+
+def test_figure_6_6_has_64_leaves_three_shapes_and_two_processes():
+    cases = paper("fig-6.6").cases
+    assert {case.n_leaves for case in cases} == {64}
+    assert len({(case.process, case.tree) for case in cases}) == len(cases) == 6
+    assert (paper("fig-6.6").sizes[0], paper("fig-6.6").sizes[-1]) == (200, 100_000)
+    for rank in (2, 5, 8):
+        assert options("fig-6.6", f"kernel {rank}")[0] == {
+            "rank": rank,
+            "centred": False,
+            "join": "neighbor-joining",
+        }
+
+
+def test_figure_6_7_has_ten_sets_of_30_attributes_and_five_splits():
+    (case,) = paper("fig-6.7").cases
+    assert (case.n_valid, case.n_test, case.n_evidence, case.n_sets) == (294, 300, 30, 10)
+    assert paper("fig-6.7").sizes == (200, 600, 1400)
+    assert paper("fig-6.7").n_seeds == 5
+    assert 1400 + case.n_valid + case.n_test == 1994
 
 
 @pytest.mark.parametrize("name", HOMES)

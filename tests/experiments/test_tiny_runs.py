@@ -30,7 +30,7 @@ def read(path):
         return list(csv.DictReader(file))
 
 
-@pytest.mark.usefixtures("made_up_stocks", "made_up_sites")
+@pytest.mark.usefixtures("made_up_stocks", "made_up_sites", "made_up_towns")
 @pytest.mark.parametrize("name", HOMES)
 def test_a_tiny_run_writes_table_and_picture_and_is_not_run_again(name, tmp_path, monkeypatch):
     told = []

@@ -5,10 +5,12 @@ from tacit.experiments.runs import Runs
 
 def made_run(kind, trial, error, seconds):
     """The run of a trial, with these numbers."""
-    results = {"error": error, "wrong": error, "kl": 0.1, "not_positive": 0.0, "seconds": seconds}
+    results = {kind.first_result: error, "kl": 0.1, "not_positive": 0.0, "seconds": seconds}
+    results |= {"splits": 0.1, "spread": 0.1 * error}
     names = kind.columns()[len(trial.key) :]
     cells = [f"{results[name]:.6g}" if name in results else "" for name in names]
-    cells[names.index("n_steps")] = "10"
+    if "n_steps" in names:
+        cells[names.index("n_steps")] = "10"
     return kind.of_cells([*trial.key, *cells])
 
 

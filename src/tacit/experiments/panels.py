@@ -19,9 +19,14 @@ LABELS = {
     "error": "error (L1)",
     "seconds": "training time (CPU s)",
     "wrong": "share of wrong predictions",
+    "distance": "error on the grid",
+    "hops": "wrong hops (summed over pairs)",
+    "off": "mean absolute error",
 }
 ALONG = {"n_rows": "training rows", "query_size": "stocks in the query"}
-LINEAR = {"wrong", "query_size"}  # all others are on log scales
+LINEAR = {"wrong", "off", "query_size"}
+# On log scales that have a zero: up to this number they are plain.
+PLAIN_UP_TO = {"hops": 10.0}  # all others are on log scales
 
 # Lines may leave the panel at the top: the estimate that is zero everywhere has error 1, and by how many
 # orders of magnitude another one is worse tells nothing.
@@ -37,6 +42,9 @@ MARKS = (
     (style.GREEN, "^"),
     (style.PURPLE, "D"),
     (style.ORANGE, "v"),
+    (style.SKY, "P"),
+    (style.DIM, "*"),
+    (style.LINE, "<"),
 )
 
 
@@ -138,10 +146,15 @@ def picture(
 
 
 def _legend_columns(labels: Sequence[str], width: float) -> int:
-    """As many as fit into one line of so many inches, or half of them."""
-    needed = sum(_INCHES_PER_ENTRY + _INCHES_PER_LETTER * len(label) for label in labels)
-    one_line = len(labels) <= 6 and needed <= width
-    return len(labels) if one_line else math.ceil(len(labels) / 2)
+    """As many as fit into one line of so many inches, or half of them, or a third and so on."""
+    widths = [_INCHES_PER_ENTRY + _INCHES_PER_LETTER * len(label) for label in labels]
+    if len(labels) <= 6 and sum(widths) <= width:
+        return len(labels)
+    for n_lines in range(2, len(labels)):
+        stacks = [widths[first : first + n_lines] for first in range(0, len(labels), n_lines)]
+        if sum(max(stack) for stack in stacks) <= width:
+            return len(stacks)
+    return 1
 
 
 def _draw(ax: Axes, runs: Runs, line: Line, measure: str) -> None:
@@ -155,7 +168,7 @@ def _draw(ax: Axes, runs: Runs, line: Line, measure: str) -> None:
         # Quartiles that are among the values: between a number and inf there is nothing.
         low, high = np.quantile(values, [0.25, 0.75], method="nearest")
         middle = own.at(size).median(measure)
-        if math.isfinite(middle) and middle > 0:
+        if math.isfinite(middle) and (middle > 0 or measure in PLAIN_UP_TO):
             sizes.append(size)
             middles.append(middle)
             lows.append(min(low, middle))
@@ -209,7 +222,11 @@ def _limit(row: Sequence[Axes], most: float) -> None:
 
 def _dress(ax: Axes, along: str, measure: str) -> None:
     ax.set_xscale("linear" if along in LINEAR else "log")
-    ax.set_yscale("linear" if measure in LINEAR else "log")
+    if measure in PLAIN_UP_TO:
+        ax.set_yscale("symlog", linthresh=PLAIN_UP_TO[measure])
+        ax.set_ylim(bottom=-0.5)
+    else:
+        ax.set_yscale("linear" if measure in LINEAR else "log")
     ax.grid(color="#DDDDDD", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)

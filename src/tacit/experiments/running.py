@@ -18,6 +18,9 @@ HOMES = {
     "fig-4.4": "fig_4_4",
     "fig-4.5": "fig_4_5",
     "fig-4.6": "fig_4_6",
+    "fig-6.5": "fig_6_5",
+    "fig-6.6": "fig_6_6",
+    "fig-6.7": "fig_6_7",
     "fig-7.5": "fig_7_5",
     "fig-7.6": "fig_7_6",
     "fig-7.7": "fig_7_7",
@@ -112,6 +115,7 @@ def run(name: str, *, scale: str = "small", out: Path | str, progress: Any = Non
     runs = Runs(tuple(done[trial.key] for trial in trials))
     png = csv.with_suffix(".png")
     _save_picture(asked, scale, runs, png)
+    asked.more(csv)
     return verdict(asked, runs, csv, png)
 
 

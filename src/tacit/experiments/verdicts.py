@@ -44,6 +44,11 @@ class Experiment:
     ours: Mapping[str, str] = field(default_factory=dict)
     over: str = "models"  # what a line of the picture is the median over
     need: Callable[[], object] = lambda: None  # raises where data are not there
+    more: Callable[[Path], object] = lambda _: (
+        None
+    )  # draws another picture beside the table of runs
+    # Figures in lines of text, for experiments that have many.
+    table: Callable[[Runs], str] = lambda _: ""
 
     def judge(self, runs: Runs) -> tuple[Finding, ...]:
         """What became of each part of the claim."""
@@ -67,6 +72,8 @@ class Verdict:
         The table of all runs, and the picture.
     line : str
         The verdict in one line, with the parts that did not hold.
+    table : str
+        Figures behind it in lines of text, where there are many; else empty.
     """
 
     name: str
@@ -76,6 +83,7 @@ class Verdict:
     csv: Path
     png: Path
     line: str
+    table: str = ""
 
     def __str__(self) -> str:
         return self.line
@@ -112,6 +120,7 @@ def verdict(experiment: Experiment, runs: Runs, csv: Path, png: Path) -> Verdict
         csv=csv,
         png=png,
         line=f"{experiment.name}: {said}{', nor that '.join(missed)}",
+        table=experiment.table(runs),
     )
 
 
