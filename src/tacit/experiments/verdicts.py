@@ -44,9 +44,8 @@ class Experiment:
     ours: Mapping[str, str] = field(default_factory=dict)
     over: str = "models"  # what a line of the picture is the median over
     need: Callable[[], object] = lambda: None  # raises where data are not there
-    more: Callable[[Path], object] = lambda _: (
-        None
-    )  # draws another picture beside the table of runs
+    # Draws another picture, beside the table of runs.
+    more: Callable[[Path], object] = lambda _: None
     # Figures in lines of text, for experiments that have many.
     table: Callable[[Runs], str] = lambda _: ""
 
