@@ -57,6 +57,8 @@ def reproduce(
         found.append(experiments.run(name, scale=scale.value, out=out, progress=True))
         if not json:
             verdict = found[-1]
+            if verdict.table:
+                text.print(verdict.table, markup=False)
             text.print(f"{verdict}\n  {verdict.csv}  {verdict.png}", markup=False)
     if json:
         print_json([{**asdict(v), "csv": str(v.csv), "png": str(v.png)} for v in found])

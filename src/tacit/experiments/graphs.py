@@ -1,0 +1,280 @@
+"""What is run on graphs with loops: models drawn at random, rows drawn from them, and one judged fit.
+
+As `trials` does on trees.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tacit import __version__
+from tacit.errors import ArgumentError, RankError
+from tacit.experiments.outcomes import Outcome
+from tacit.experiments.trials import TEST_ROWS, WARM_UP_ROWS, Method, judged, with_all_categories
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tacit.params.tree import Network
+    from tacit.toy import GraphModel
+
+STEPWISE = "online-em"  # the way of learning that is tried with several learning rates
+
+# A fit takes about as long as so many rows, beside those that it has.
+_ROWS_PER_FIT = 2000
+
+
+@dataclass(frozen=True)
+class GraphCase:
+    """A family of true models; learning is told the graph and the numbers of states."""
+
+    graph: str  # order2-10: a hidden Markov model of order 2 and length 10; factorial-8; loopy
+    n_categories: int
+    n_states: int = 2
+    diagonal: float = 0.0
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What all lines of this case have in common."""
+        return {
+            "graph": self.graph,
+            "n_categories": self.n_categories,
+            "n_states": self.n_states,
+            "diagonal": float(self.diagonal),
+        }
+
+
+@dataclass(frozen=True)
+class GraphSettings:
+    """Every case with every size, seed and method."""
+
+    cases: tuple[GraphCase, ...]
+    methods: tuple[Method, ...]
+    sizes: tuple[int, ...]
+    n_seeds: int
+
+    @property
+    def kind(self) -> type[GraphRun]:
+        """What the lines of the table are."""
+        return GraphRun
+
+    def trials(self) -> list[GraphTrial]:
+        """All that is to be run; methods learn from the same rows, one after the other."""
+        return [
+            GraphTrial(case, n_rows, seed, method)
+            for seed in range(self.n_seeds)
+            for case in self.cases
+            for n_rows in self.sizes
+            for method in self.methods
+        ]
+
+
+@dataclass(frozen=True)
+class GraphTrial:
+    """One fit of one model."""
+
+    case: GraphCase
+    n_rows: int
+    seed: int
+    method: Method
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The first columns of its line in the table; no other trial has the same."""
+        case, method = self.case, self.method
+        return (
+            *(case.graph, str(case.n_categories), str(case.n_states), f"{case.diagonal:g}"),
+            *(str(self.n_rows), str(self.seed), str(TEST_ROWS)),
+            *(method.name, method.settings, __version__),
+        )
+
+    @property
+    def work(self) -> int:
+        """How long it takes, in rows."""
+        return self.n_rows + _ROWS_PER_FIT
+
+    def run(self) -> GraphRun:
+        """Draw, learn and judge."""
+        return perform(self)
+
+    def __str__(self) -> str:
+        return f"{self.case.graph}, {self.n_rows} rows, {self.method.name}"
+
+
+@dataclass(frozen=True)
+class GraphRun(Outcome):
+    """A trial and what came of it: one line of the table."""
+
+    along: ClassVar[str] = "n_rows"
+    first_result: ClassVar[str] = "error"
+
+    graph: str
+    n_categories: int
+    n_states: int
+    diagonal: float
+    n_rows: int
+    seed: int
+    n_test: int
+    method: str
+    settings: str
+    version: str
+    error: float  # mean of |Phat - P| / P over the test rows; inf where nothing was learnt
+    kl: float  # mean of log P - log Phat, nats; estimates that are not positive count as the floor
+    not_positive: float  # share of the test rows with such estimates
+    seconds: float  # CPU time of the whole fit
+    n_steps: int  # of EM, over all restarts
+    failure: str  # why nothing was learnt
+
+
+def perform(trial: GraphTrial) -> GraphRun:
+    """Draw the model and the rows of a trial, learn, and judge."""
+    import numpy as np
+
+    made = _drawn(trial.case, trial.seed, trial.n_rows)
+    _warm_up(trial.case, trial.method)
+    begun = time.process_time()
+    try:
+        network, n_steps = _learnt(trial, made.model, made.train)
+    except (RankError, np.linalg.LinAlgError) as error:
+        seconds = time.process_time() - begun
+        results = (float("inf"), float("inf"), 1.0, seconds, 0)
+        return _run(trial, results, " ".join(str(error).split()))
+    seconds = time.process_time() - begun
+    return _run(trial, (*judged(network, made.test, made.log_truth), seconds, n_steps))
+
+
+def _run(
+    trial: GraphTrial, results: tuple[float, float, float, float, int], failure: str = ""
+) -> GraphRun:
+    *numbers, n_steps = results
+    cells = (*trial.key, *(f"{number:.6g}" for number in numbers), str(n_steps), failure)
+    return GraphRun.of_cells(cells)
+
+
+def _learnt(trial: GraphTrial, model: GraphModel, train: Any) -> tuple[Network, int]:
+    """What the trial's method learns from the rows, and in how many steps."""
+    from tacit.estimators.junction import LatentJunctionTree
+    from tacit.experiments.printed import junction_as_printed
+
+    method = trial.method
+    options = dict(method.options)
+    if method.as_printed:
+        return junction_as_printed(model, train, **options), 0
+    if method.learn == STEPWISE:
+        return _best_of_rates(trial, model, train, **options)
+    found = LatentJunctionTree(
+        model.graph, trial.case.n_states, method.learn, random_state=trial.seed, **options
+    )
+    found.fit(train)
+    return found.network_, int(found.diagnostics_.get("n_steps", 0))
+
+
+def _best_of_rates(
+    trial: GraphTrial, model: GraphModel, train: Any, rates: Sequence[float]
+) -> tuple[Network, int]:
+    """Stepwise EM once for each learning rate; the one with the highest likelihood, as in the thesis."""
+    from dataclasses import replace
+
+    from tacit.data.reading import read_table
+    from tacit.estimators.junction_ways import JunctionJob, learn_online_em
+    from tacit.estimators.progress import silent
+    from tacit.estimators.recipes import Settings
+    from tacit.moments.source import CountedMoments
+    from tacit.params.ties import tied
+    from tacit.polish.online import Schedule
+    from tacit.structure.graphs import VariableGraph
+
+    table = read_table(train)
+    states = {**model.n_states, **dict(zip(model.names, model.cards, strict=True))}
+    junction, ties = tied(VariableGraph.of(model.graph), table.schema.names, states, {})
+    moments = CountedMoments.of(table.codes, table.schema.cards)
+    # A little more than nothing: an entry that the first rows leave at zero would stay there.
+    settings = Settings(pseudo_counts=0.1)
+    job = JunctionJob(table, junction, ties, moments, moments, settings, silent)
+    tried = [
+        learn_online_em(
+            replace(job, settings=replace(settings, seed=len(rates) * trial.seed + number)),
+            Schedule(decay=rate),
+        )
+        for number, rate in enumerate(rates)
+    ]
+    best = max(tried, key=lambda each: float(each.diagnostics["objective"]))
+    return best.network, sum(int(each.diagnostics["n_steps"]) for each in tried)
+
+
+# -- data -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """Rows to learn from and rows to judge on."""
+
+    model: GraphModel
+    train: Any
+    test: NDArray[np.int16]
+    log_truth: NDArray[np.float64]
+
+
+@lru_cache(maxsize=1)
+def _drawn(case: GraphCase, seed: int, n_rows: int) -> _Drawn:
+    """The data of a trial, the same for every method; the model is the same for every size."""
+    model = truth(case, seed)
+    train = model.sample(n_rows, _generator(case, seed, 2, n_rows))
+    test = model.sample(TEST_ROWS, _generator(case, seed, 3))
+    return _Drawn(model, _as_table(train, case.n_categories), test, model.log_prob(test))
+
+
+def _as_table(codes: NDArray[np.int16], n_categories: int) -> Any:
+    """The rows as they are, or as a table that knows of categories which they do not show."""
+    import numpy as np
+
+    if all(len(np.unique(column)) == n_categories for column in codes.T):
+        return codes
+    return with_all_categories(codes, n_categories)
+
+
+@lru_cache(maxsize=8)
+def truth(case: GraphCase, seed: int) -> GraphModel:
+    """The model of a case and a seed."""
+    from tacit.toy import random_factorial_model, random_hmm_model, random_loopy_model
+
+    kind, _, length = case.graph.partition("-")
+    options: dict[str, Any] = {
+        "n_states": case.n_states,
+        "n_categories": case.n_categories,
+        "diagonal": case.diagonal,
+        "random_state": _generator(case, seed, 1),
+    }
+    if kind == "loopy":
+        return random_loopy_model(**options)
+    if kind == "factorial":
+        return random_factorial_model(int(length), **options)
+    if not kind.startswith("order"):
+        raise ArgumentError(
+            f"no graph is called {case.graph!r}; there are orderK-T, factorial-T, loopy"
+        )
+    return random_hmm_model(int(length), order=int(kind.removeprefix("order")), **options)
+
+
+def _generator(case: GraphCase, *numbers: int) -> np.random.Generator:
+    """Random numbers of a model's own, whatever else is run."""
+    import zlib
+
+    import numpy as np
+
+    family = " ".join(str(value) for value in case.columns.values())
+    return np.random.default_rng([zlib.crc32(family.encode()), *numbers])
+
+
+@lru_cache(maxsize=64)
+def _warm_up(case: GraphCase, method: Method) -> None:
+    """Learn once from few rows, so that no trial pays for compiling or for planning its graph."""
+    few = _drawn.__wrapped__(case, 0, WARM_UP_ROWS)
+    with contextlib.suppress(RankError):  # so few rows may not carry the states
+        _learnt(GraphTrial(case, WARM_UP_ROWS, 0, method), few.model, few.train)
