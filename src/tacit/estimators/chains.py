@@ -80,12 +80,23 @@ class HigherOrderHMM(ChainEstimator):
     order : int
         How many states before it a state depends on.
     n_states : int or "auto"
+        States of each hidden variable; "auto" tries 2, 3, 4 and 6 on held-out rows.
     homogeneous : bool
         Whether all places share one emission and one transition. With learn="spectral" the chain is then
         taken to be in its stationary state from the start.
-    learn, n_views, features, n_restarts, tol, max_iter, pseudo_counts, negative, unknown, n_bins, compress,
-    n_jobs, progress, random_state
-        As for `LatentJunctionTree`.
+    learn, n_views, features, n_restarts, tol, max_iter, pseudo_counts : optional
+        How parameters are learnt, as for `LatentJunctionTree`.
+    negative, unknown, n_bins, compress, n_jobs, progress, random_state : optional
+        As for `LatentTree`.
+
+    Attributes
+    ----------
+    junction_ : JunctionTree
+        The tree over sets of hidden variables that everything runs on; `tree_` and `topology_` are its shape.
+    n_states_ : dict of str to int
+        The states of each hidden variable.
+    schema_, parameters_, diagnostics_
+        As for `LatentTree`; ``diagnostics_["treewidth"]`` is that of the graph.
 
     Examples
     --------
@@ -157,14 +168,25 @@ class FactorialHMM(ChainEstimator):
     Parameters
     ----------
     n_chains : int
+        How many chains there are.
     n_states : int or "auto"
-        Of each chain.
+        States of each hidden variable of each chain; "auto" tries 2, 3, 4 and 6 on held-out rows.
     homogeneous : bool
         Whether all places share one emission, and each chain has one transition. With learn="spectral" the
         chains are then taken to be in their stationary state from the start.
-    learn, n_views, features, n_restarts, tol, max_iter, pseudo_counts, negative, unknown, n_bins, compress,
-    n_jobs, progress, random_state
-        As for `LatentJunctionTree`.
+    learn, n_views, features, n_restarts, tol, max_iter, pseudo_counts : optional
+        How parameters are learnt, as for `LatentJunctionTree`.
+    negative, unknown, n_bins, compress, n_jobs, progress, random_state : optional
+        As for `LatentTree`.
+
+    Attributes
+    ----------
+    junction_ : JunctionTree
+        The tree over sets of hidden variables that everything runs on; `tree_` and `topology_` are its shape.
+    n_states_ : dict of str to int
+        The states of each hidden variable.
+    schema_, parameters_, diagnostics_
+        As for `LatentTree`; ``diagnostics_["treewidth"]`` is that of the graph.
 
     Examples
     --------

@@ -276,15 +276,19 @@ class LatentJunctionTree(JunctionEstimator):
         restarts. "online-em": stepwise EM.
     n_views, features : int
         Of "spectral": sets of columns that each linear system uses, and columns that a set has at most.
-    n_restarts, tol, max_iter, pseudo_counts, negative, unknown, n_bins, compress, n_jobs, progress, random_state
+    n_restarts, tol, max_iter, pseudo_counts : optional
+        Of EM, as for `LatentTree`; with learn="auto", held-out rows choose the pseudo-counts.
+    negative, unknown, n_bins, compress, n_jobs, progress, random_state : optional
         As for `LatentTree`.
 
     Attributes
     ----------
     junction_ : JunctionTree
         The tree over sets of variables that everything runs on; `tree_` and `topology_` are its shape.
+    n_states_ : dict of str to int
+        The states of each hidden variable.
     schema_, parameters_, diagnostics_
-        As for `LatentTree`.
+        As for `LatentTree`; ``diagnostics_["treewidth"]`` is that of the graph.
 
     Examples
     --------
