@@ -125,6 +125,16 @@ class Coefficients:
         found[found.sum(axis=1) <= 0] = 1.0
         return found, cut
 
+    @property
+    def places(self) -> Array:
+        """(place,) Numbers that span the column, between which masses are summed."""
+        return self._places
+
+    @property
+    def cell_masses(self) -> Array:
+        """(row, place - 1) Masses between neighbouring places, none negative; they sum to about one."""
+        return self._masses[0][:, 1:-1]
+
     def repairs(self) -> Repairs:
         """How much of the densities is negative, and how many vectors are undefined."""
         if self.proper:
