@@ -70,7 +70,7 @@ def forecast(
     >>> series = np.random.default_rng(0).normal(size=300)
     >>> model = tacit.KernelHMM(n_states=1, n_bells=4).fit(series)
     >>> axes = forecast(model, series, last=50, n_ahead=5)
-    >>> axes.get_xlim()
+    >>> tuple(map(float, axes.get_xlim()))
     (249.5, 304.5)
     """
     plt = style.pyplot()
