@@ -17,6 +17,7 @@ from tacit import (
     ChowLiuTree,
     FactorialHMM,
     HigherOrderHMM,
+    KernelTree,
     LatentClass,
     LatentTree,
     Topology,
@@ -24,7 +25,14 @@ from tacit import (
 from tacit.errors import BinningWarning, TacitError
 from tacit.toy import random_tree_model
 
-DEFAULTS = [LatentTree(), LatentClass(), ChowLiuTree(), HigherOrderHMM(), FactorialHMM()]
+DEFAULTS = [
+    LatentTree(),
+    LatentClass(),
+    ChowLiuTree(),
+    HigherOrderHMM(),
+    FactorialHMM(),
+    KernelTree(),
+]
 WAYS = ["spectral", "hierarchical", "mossel-roch", "em", "online-em"]
 
 
@@ -49,6 +57,7 @@ def test_the_checks_of_scikit_learn_hold(estimator, check):
         LatentTree(2, unknown="missing"),
         LatentClass(2, unknown="missing"),
         ChowLiuTree(unknown="missing"),
+        KernelTree(2, unknown="missing"),
     ]
 )
 def test_none_is_excepted_where_unknown_values_are_missing(estimator, check):

@@ -52,8 +52,9 @@ TOLERANCE = 1e-4
 # Features of all columns together, and of one: the fewest and the most.
 MOST_FEATURES, FEWEST_FEATURES, LARGEST = 3000, 20, 200
 # Where the search begins: a multiple of the median distance for a thousand rows, ranks, views.
-FIRST_BANDWIDTH, FIRST_RANK, FIRST_VIEWS = 0.4, 6, 10
+FIRST_BANDWIDTH, FIRST_RANK, FIRST_VIEWS = 0.4, 3, 10
 RANKS = (1, 2, 3, 4, 6, 8, 12, 16)
+SMALL_RANK = 8
 VIEWS = (1, 3, 5, 10, 20, 50)
 STEP = 2**0.5  # between bandwidths
 LEAST, MOST = 0.02, 2.0  # bandwidths
@@ -383,6 +384,12 @@ class Search:
         weights = self.split.judging.weights
         return float(np.average(self.rows(topology, choice), weights=weights))
 
+    def best_rank(self, topology: Topology, start: Choice) -> Choice:
+        """The best of all small ranks: one too many may be worse than two too many."""
+        tried = [replace(start, rank=rank) for rank in RANKS if rank <= SMALL_RANK]
+        best = max(tried, key=lambda each: self.score(topology, each))
+        return self.climb(topology, best, [partial(_next_rank, step=1)])
+
     def climb(self, topology: Topology, start: Choice, moves: Sequence[Move]) -> Choice:
         """The best choice along a line of moves, as long as each is better than the one before."""
         best = start
@@ -403,15 +410,19 @@ def _chosen(
     lines: list[Sequence[Move]] = []
     if isinstance(asked.bandwidth, str) and columns.table.schema.continuous:
         lines.append([partial(_scaled, factor=1 / STEP), partial(_scaled, factor=STEP)])
-    if isinstance(asked.n_states, str):
-        lines.append([partial(_next_rank, step=step) for step in (1, -1)])
     if isinstance(asked.n_views, str) and len(columns.table.schema) > 2:
         lines.append([partial(_next_views, step=step) for step in (1, -1)])
-    if split.judging is None or not lines:
+    open_rank = isinstance(asked.n_states, str)
+    if split.judging is None or not (lines or open_rank):
         return best, []
+    if open_rank:
+        asked.report(0.3, "ranks")
+        best = search.best_rank(topology, best)
     for number, line in enumerate([*lines, *lines[:1]]):
-        asked.report(0.3 + 0.1 * number, "bandwidth, rank and views")
+        asked.report(0.4 + 0.1 * number, "bandwidth and views")
         best = search.climb(topology, best, line)
+    if open_rank:
+        best = search.climb(topology, best, [partial(_next_rank, step=step) for step in (1, -1)])
     tried = [
         {**asdict(choice), "score": search.score(topology, choice)} for _, choice in search.found
     ]

@@ -215,6 +215,6 @@ def _arguments(model: TreeQueries) -> dict[str, Any]:
             plain[key] = value.item()
         elif key == "structure":
             plain[key] = model.topology_.to_newick()
-        elif key == "continuous":
+        elif key == "continuous" and len(value):
             plain[key] = [str(name) for name in value]
     return plain
