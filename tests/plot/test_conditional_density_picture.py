@@ -135,6 +135,16 @@ def test_axes_that_are_given_are_drawn_on(model):
     assert plt.get_fignums() == [ax.figure.number]
 
 
+@pytest.mark.parametrize("layout", [None, "constrained", "tight"])
+def test_the_legend_is_not_cut_off_in_axes_that_are_given(model, layout):
+    figure, (_, ax) = plt.subplots(1, 2, figsize=(8, 4), layout=layout)
+    plot.conditional_density(model, "x", [{"y": 0.3 * n} for n in range(8)], ax)
+    figure.canvas.draw()
+    box = ax.get_legend().get_window_extent()
+    assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.bbox.y1
+    assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+
+
 def test_evidence_of_columns_that_do_not_exist_is_refused(model):
     for name in ("groop", "something else"):
         with pytest.raises(ColumnError, match=name):

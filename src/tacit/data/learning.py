@@ -186,7 +186,7 @@ def warn_of_binning(schema: Schema) -> None:
     which = f"column {cut[0]!r} holds" if len(cut) == 1 else f"columns {listing(cut)} hold"
     warnings.warn(
         f"{which} floats with more than {MOST_DISTINCT_FLOATS} distinct values, and this model is one of "
-        f"categories: the values were cut at quantiles (n_bins). KernelTree, which is to come, will take "
+        f"categories: the values were cut at quantiles (n_bins). KernelTree and GaussianTree take "
         f"numbers as they are; integers or text instead of floats keep every value as a category",
         BinningWarning,
         stacklevel=3,

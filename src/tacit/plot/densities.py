@@ -229,7 +229,7 @@ def _look(number: int) -> tuple[str, str]:
 
 
 def _draw_legend(ax: Axes, evidence: _Evidence) -> None:
-    """Above the axes, where no curve is."""
+    """What each curve or bar is given."""
     handles, labels = ax.get_legend_handles_labels()
     if not handles:
         return
@@ -237,13 +237,10 @@ def _draw_legend(ax: Axes, evidence: _Evidence) -> None:
         handles,
         labels,
         title=f"given {evidence.title}" if evidence.title else None,
-        frameon=False,
         fontsize=8,
         title_fontsize=8,
         alignment="left",
-        loc="lower left",
-        bbox_to_anchor=(0.0, 1.0),
-        borderaxespad=0.3,
+        **style.legend_place(ax),
     )
     for text in (*legend.get_texts(), legend.get_title()):
         text.set_parse_math(False)

@@ -49,7 +49,7 @@ def forecast(
     target : str, optional
         The column that is drawn, where there are several.
     legend : bool
-        Whether the lines are explained above the picture.
+        Whether the lines are explained.
 
     Returns
     -------
@@ -100,15 +100,7 @@ def forecast(
     ax.set_ylabel(target or "", parse_math=False)
     ax.spines[["top", "right"]].set_visible(False)
     if legend:
-        ax.legend(
-            frameon=False,
-            fontsize=8,
-            ncols=4,
-            loc="lower left",
-            bbox_to_anchor=(0.0, 1.0),
-            borderaxespad=0.3,
-            handlelength=1.8,
-        )
+        ax.legend(fontsize=8, ncols=2, handlelength=1.8, **style.legend_place(ax))
     return ax
 
 

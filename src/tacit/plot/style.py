@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from tacit.errors import DependencyError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # The palette of Okabe and Ito, which people with any kind of colour vision can tell apart.
 BLACK = "#000000"
@@ -34,6 +38,18 @@ def pyplot() -> ModuleType:
     except ImportError as error:
         raise DependencyError('pictures need matplotlib: pip install "tacit[plot]"') from error
     return plt
+
+
+def legend_place(ax: Axes) -> dict[str, Any]:
+    """Where a legend goes: above the axes, if the figure makes room for it there, or within them."""
+    if ax.figure.get_layout_engine() is None:
+        return {"loc": "best", "framealpha": 0.8, "edgecolor": "none"}
+    return {
+        "loc": "lower left",
+        "bbox_to_anchor": (0.0, 1.0),
+        "frameon": False,
+        "borderaxespad": 0.3,
+    }
 
 
 def text_widths(texts: list[str]) -> list[float]:
