@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.experiments.outcomes import Family
 from tacit.experiments.runs import Runs
@@ -31,6 +31,8 @@ PLAIN_UP_TO = {"hops": 10.0}  # all others are on log scales
 # Lines may leave the panel at the top: the estimate that is zero everywhere has error 1, and by how many
 # orders of magnitude another one is worse tells nothing.
 MOST = {"error": 1e3}
+
+MANY_PANELS, FEW_SIZES = 6, 4
 
 # In a legend: the mark and the space around it, and a letter of the name.
 _INCHES_PER_ENTRY, _INCHES_PER_LETTER = 0.65, 0.08
@@ -101,7 +103,7 @@ def picture(
     runs : Runs
     title : str
     panels : sequence of Panel
-        From left to right.
+        From left to right; where there are many and one measure, in two rows.
     measures : sequence of {"error", "seconds", "wrong"}
         From top to bottom.
     over : str
@@ -110,23 +112,29 @@ def picture(
     style.pyplot()  # says what to install where it is missing
     from matplotlib.figure import Figure
 
-    size = (max(2.6 * len(panels) + 0.6, 6.4), 2.3 * len(measures) + 1.3)
+    in_two = len(measures) == 1 and len(panels) >= MANY_PANELS and len(panels) % 2 == 0
+    n_rows = 2 if in_two else len(measures)
+    n_columns = len(panels) // 2 if in_two else len(panels)
+    size = (max(2.6 * n_columns + 0.6, 6.4), 2.3 * n_rows + 1.3)
     along = runs.rows[0].along
     figure = Figure(figsize=size, layout="constrained")
-    grid = figure.subplots(len(measures), len(panels), sharex=True, sharey="row", squeeze=False)
-    for row, measure in enumerate(measures):
-        for column, panel in enumerate(panels):
-            ax = grid[row, column]
-            for line in panel.lines:
-                _draw(ax, runs.of(panel.case), line, measure)
-            _dress(ax, along, measure)
-            if row == 0:
-                ax.set_title(panel.title, fontsize=style.FONT_SIZE)
-            if column == 0:
-                ax.set_ylabel(LABELS[measure], fontsize=style.FONT_SIZE)
-            if row == len(measures) - 1:
-                ax.set_xlabel(ALONG[along], fontsize=style.FONT_SIZE)
-        _limit(grid[row], MOST.get(measure, math.inf))
+    shared: Literal["all", "row"] = "all" if in_two else "row"
+    grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=shared, squeeze=False)
+    places = [(measure, panel) for measure in measures for panel in panels]
+    for place, (ax, (measure, panel)) in enumerate(zip(grid.flat, places, strict=True)):
+        for line in panel.lines:
+            _draw(ax, runs.of(panel.case), line, measure)
+        _dress(ax, along, measure)
+        row, column = divmod(place, n_columns)
+        if row == 0 or in_two:
+            ax.set_title(panel.title, fontsize=style.FONT_SIZE)
+        if column == 0:
+            ax.set_ylabel(LABELS[measure], fontsize=style.FONT_SIZE)
+        if row == n_rows - 1:
+            ax.set_xlabel(ALONG[along], fontsize=style.FONT_SIZE)
+    for row, axes in enumerate(grid):
+        _limit(axes, MOST.get(measures[0 if in_two else row], math.inf))
+        _mark_sizes(axes, runs.sizes)
     handles: dict[str, Any] = {}
     for ax in grid.flat:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
@@ -143,6 +151,17 @@ def picture(
         title_fontsize=style.FONT_SIZE - 1,
     )
     return figure
+
+
+def _mark_sizes(axes: Sequence[Axes], sizes: Sequence[int]) -> None:
+    """Name the sizes themselves on a log scale of so few of them that powers of ten say little."""
+    from matplotlib.ticker import NullFormatter
+
+    if axes[0].get_xscale() != "log" or len(sizes) > FEW_SIZES:
+        return
+    for ax in axes:
+        ax.set_xticks(sizes, [f"{size:,}".replace(",", " ") for size in sizes])
+        ax.xaxis.set_minor_formatter(NullFormatter())
 
 
 def _legend_columns(labels: Sequence[str], width: float) -> int:
@@ -224,7 +243,6 @@ def _dress(ax: Axes, along: str, measure: str) -> None:
     ax.set_xscale("linear" if along in LINEAR else "log")
     if measure in PLAIN_UP_TO:
         ax.set_yscale("symlog", linthresh=PLAIN_UP_TO[measure])
-        ax.set_ylim(bottom=-0.5)
     else:
         ax.set_yscale("linear" if measure in LINEAR else "log")
     ax.grid(color="#DDDDDD", linewidth=0.6)
