@@ -34,7 +34,7 @@ def export(
 
     Of a mixture, BIF holds the one tree that is asked for, and Newick one tree per line.
     """
-    from tacit import load
+    from tacit.cli.sequences import table_model
     from tacit.cli.trees import trees_of
     from tacit.errors import ArgumentError, NotAvailableError
     from tacit.estimators.components import chosen_component
@@ -45,7 +45,7 @@ def export(
         raise ArgumentError(
             f"{str(output)!r} is of no known kind; end it with .bif (Bayesian network) or .nwk (tree)"
         )
-    fitted = load(model)
+    fitted = table_model(model)
     if suffix == ".bif":
         if not hasattr(fitted, "to_bif"):
             raise NotAvailableError(

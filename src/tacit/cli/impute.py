@@ -34,12 +34,12 @@ def impute(
 
     Columns that the model does not know are left as they are; columns that DATA lacks are added.
     """
-    from tacit import load
     from tacit.cli.output import check_table_path, console, print_json, print_rows, put_table
+    from tacit.cli.sequences import table_model
     from tacit.cli.tables import arrow_table
 
     check_table_path(output)
-    fitted = load(model)
+    fitted = table_model(model)
     if unknown_as_missing:
         fitted.set_params(unknown="missing")
     before = arrow_table(data)

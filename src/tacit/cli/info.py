@@ -21,12 +21,16 @@ def info(model: Model, component: ComponentNumber = None, json: Json = False) ->
     """
     from tacit import load
     from tacit.cli.output import console, print_json
+    from tacit.cli.sequences import describe, is_chain
     from tacit.cli.trees import trees_of
     from tacit.estimators.components import chosen_component, heaviest
     from tacit.files.models import read_model
 
     header, _ = read_model(model)
     fitted = load(model)
+    if is_chain(fitted):
+        describe(header, fitted, json=json)
+        return
     every = trees_of(fitted)
     shown = heaviest(every) if component is None else chosen_component(every, component)
     if json:
@@ -38,7 +42,7 @@ def info(model: Model, component: ComponentNumber = None, json: Json = False) ->
         _print_components(out, every, every.index(shown))
     out.print(replace(shown.topology, n_states=shown.n_states).to_text(), markup=False)
     _print_columns(out, fitted)
-    _print_diagnostics(out, fitted.diagnostics_)
+    print_diagnostics(out, fitted.diagnostics_)
 
 
 def _said(
@@ -126,7 +130,7 @@ def _print_columns(out: Any, fitted: Any) -> None:
     out.print(table)
 
 
-def _print_diagnostics(out: Any, diagnostics: dict[str, Any]) -> None:
+def print_diagnostics(out: Any, diagnostics: dict[str, Any]) -> None:
     """Numbers and words as they are; of lists, how long they are; the candidates that were tried."""
     from rich.table import Table
     from rich.text import Text

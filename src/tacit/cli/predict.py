@@ -19,9 +19,12 @@ def predict(
     model: Model,
     data: Data,
     target: Annotated[
-        str, typer.Option("--target", "-t", metavar="COLUMN", help="What to predict.")
-    ],
+        str | None, typer.Option("--target", "-t", metavar="COLUMN", help="What to predict.")
+    ] = None,
     shares: Shares = None,
+    each: Annotated[
+        bool, typer.Option("--each", help="Of sequences, every position from those before it.")
+    ] = False,
     output: TableOutput = None,
     unknown_as_missing: Unknown = False,
     json: Json = False,
@@ -30,13 +33,23 @@ def predict(
 
     Of categories the most probable one and all probabilities are told, of numbers the mean and quantiles.
     Cells of the target in DATA are not used; where there are any, it is told how well they were predicted.
+    Of sequences it is the number after each that is predicted, or every number (--each).
     """
     from tacit import load
     from tacit.cli.output import check_table_path
+    from tacit.cli.sequences import is_chain, predicted_sequences
     from tacit.errors import ArgumentError
 
     check_table_path(output)
     fitted = load(model)
+    if is_chain(fitted):
+        columns, said = predicted_sequences(fitted, data, target, shares, each=each)
+        _put(columns, said, target or fitted.names_[0], output, json=json)
+        return
+    if target is None:
+        raise typer.BadParameter("name a column", param_hint="--target")
+    if each:
+        raise ArgumentError(f"--each is for sequences, and {type(fitted).__name__} is of rows")
     if unknown_as_missing:
         fitted.set_params(unknown="missing")
     if holds_numbers(fitted.schema_, target):
@@ -98,9 +111,8 @@ def _numbers(
     fitted: Any, data: Path, target: str, shares: list[float] | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The mean and quantiles; the same for JSON, with the errors of the median and of the mean."""
-    import numpy as np
-
     from tacit.cli.query import checked_shares, percent
+    from tacit.cli.sequences import number_errors
 
     asked = checked_shares(shares, _SHARES)
     means = fitted.expectation(data, target)
@@ -109,14 +121,7 @@ def _numbers(
     columns = {target: means, **dict(zip(names, quantiles.T, strict=False))}
     rows = [dict(zip(map(str, asked), row, strict=False)) for row in quantiles.tolist()]
     said: dict[str, Any] = {"predicted": means, "quantiles": rows}
-    cells = _cells(fitted, data, target)
-    known = np.isfinite(cells)
-    if known.any():
-        said |= {
-            "known": int(known.sum()),
-            "mean_absolute_error": float(np.abs(cells - quantiles[:, -1])[known].mean()),
-            "root_mean_square_error": float(np.sqrt(((cells - means)[known] ** 2).mean())),
-        }
+    said |= number_errors(_cells(fitted, data, target), means, quantiles[:, -1])
     return columns, said
 
 

@@ -17,6 +17,7 @@ from tacit.cli import (
     export,
     fit_gaussian_tree,
     fit_junction,
+    fit_kernel_hmm,
     fit_kernel_tree,
     fit_tree,
     impute,
@@ -102,6 +103,7 @@ _learning = typer.Typer(help="Learn a model from a table and save it.", **_LOOK)
 _learning.command("tree")(fit_tree.tree)
 _learning.command("kernel-tree")(fit_kernel_tree.kernel_tree)
 _learning.command("gaussian-tree")(fit_gaussian_tree.gaussian_tree)
+_learning.command("kernel-hmm")(fit_kernel_hmm.kernel_hmm)
 _learning.command("junction")(fit_junction.junction)
 app.add_typer(_learning, name="fit")
 app.command("structure")(structure.structure)

@@ -40,11 +40,11 @@ def query(
 
     For example: tacit query model.tacit --given age=old --given "smoker=yes|no" --target cough
     """
-    from tacit import load
     from tacit.cli.answers import category_answer
+    from tacit.cli.sequences import table_model
     from tacit.errors import ArgumentError
 
-    fitted = load(model)
+    fitted = table_model(model)
     known = given_lists(fitted, given)
     given_values(fitted, given)  # raises where several numbers are given
     for name in target:

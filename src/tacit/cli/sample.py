@@ -11,7 +11,10 @@ from tacit.cli.options import Given, Json, Model, TableOutput, given_values
 
 def sample(
     model: Model,
-    n: Annotated[int, typer.Option("-n", "--rows", min=1, help="How many rows.")] = 10,
+    n: Annotated[int, typer.Option("-n", "--rows", min=1, help="How many rows or sequences.")] = 10,
+    length: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Positions of each sequence; else 100.")
+    ] = None,
     given: Given = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="The same seed draws the same rows.")
@@ -19,20 +22,29 @@ def sample(
     output: TableOutput = None,
     json: Json = False,
 ) -> None:
-    """Draw rows from the model, or from what it expects given something known."""
+    """Draw rows from the model, or from what it expects given something known; or sequences."""
     from tacit import load
     from tacit.cli.output import check_table_path, console, print_json, print_rows, put_table
+    from tacit.cli.sequences import drawn_sequences, is_chain
     from tacit.errors import NotAvailableError
 
     check_table_path(output)
     fitted = load(model)
-    known = given_values(fitted, given)
-    several = [name for name, value in known.items() if isinstance(value, set)]
-    if several and hasattr(fitted, "gaussian_"):
-        raise NotAvailableError(
-            f"{type(fitted).__name__} draws given one value of each column; give one of {several[0]!r}"
-        )
-    table = fitted.sample(n, given=known, random_state=seed, like="pyarrow")
+    if is_chain(fitted):
+        if given:
+            raise NotAvailableError("sequences are drawn from their start; leave --given out")
+        table = drawn_sequences(fitted, n, length or 100, seed)
+    elif length is not None:
+        raise NotAvailableError(f"{type(fitted).__name__} draws rows; leave --length out")
+    else:
+        known = given_values(fitted, given)
+        several = [name for name, value in known.items() if isinstance(value, set)]
+        if several and hasattr(fitted, "gaussian_"):
+            raise NotAvailableError(
+                f"{type(fitted).__name__} draws given one value of each column; give one of "
+                f"{several[0]!r}"
+            )
+        table = fitted.sample(n, given=known, random_state=seed, like="pyarrow")
     if json and output is None:
         print_rows(table)
         return

@@ -16,23 +16,30 @@ def score(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Write the logarithm of each row here."
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the logarithm of each row or sequence here.",
         ),
     ] = None,
     unknown_as_missing: Unknown = False,
     json: Json = False,
 ) -> None:
-    """Mean natural-log likelihood of the rows of DATA.
+    """Mean natural-log likelihood of the rows of DATA; of sequences, of their positions.
 
-    Columns of numbers count with their density. Missing cells and columns are summed out.
+    Numbers count with their density. Missing cells and columns are summed out.
     """
     import numpy as np
 
     from tacit import load
     from tacit.cli.output import check_table_path, console, print_json, put_table
+    from tacit.cli.sequences import is_chain, score_sequences
 
     check_table_path(output)
     fitted = load(model)
+    if is_chain(fitted):
+        score_sequences(fitted, data, output, json=json)
+        return
     if unknown_as_missing:
         fitted.set_params(unknown="missing")
     values = fitted.score_samples(data)
