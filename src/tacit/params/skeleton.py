@@ -1,8 +1,8 @@
 """A start for EM on a junction tree: the moment start of a latent tree within the graph.
 
 A spanning tree of the hidden variables, with every observed variable under one of those that it depends on,
-is a latent tree; its tables come from moments. A conditional distribution of the graph starts as what the tree
-says of the variable and the parent next to it; what the tree does not say starts at random.
+is a latent tree; its tables come from moments. A conditional distribution of the graph starts as what the
+tree says of the variable and the parent next to it; what the tree does not say starts at random.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Tables of a junction tree as products of a few parameters, some of them shared.
 
 A node's table leads from the joint states of its parent's variables to its own. Entries where the two
-disagree on a variable that both hold are zero; every other entry is a product of conditional probabilities of the
-graph's variables, each of which is a parameter. Several variables may share theirs.
+disagree on a variable that both hold are zero; every other entry is a product of conditional probabilities
+of the graph's variables, each of which is a parameter. Several variables may share theirs.
 """
 
 from __future__ import annotations
