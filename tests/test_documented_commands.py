@@ -5,6 +5,7 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -14,7 +15,9 @@ COLUMNS = [
     *("mean_radius", "mean_texture", "mean_smoothness", "mean_concavity"),
     *("worst_area", "worst_texture", "diagnosis"),
 ]
+NUMBERS = ["mean_radius", "mean_texture", "mean_concavity", "worst_area"]
 CONSOLE = re.compile(r"^\.\. code-block:: console\n\n((?:   .*\n|\n)+)", flags=re.MULTILINE)
+TEXT = re.compile(r"^\.\. code-block:: text\n\n((?:   .*\n)+)", flags=re.MULTILINE)
 
 
 def console_blocks(text):
@@ -28,8 +31,10 @@ def console_blocks(text):
 
 
 def write_tables(folder):
-    """The two files that the pages speak of."""
+    """The files that the pages speak of."""
     pd = pytest.importorskip("pandas", reason="makes the tables")
+    from sklearn.datasets import load_breast_cancer
+
     from tacit.datasets import breast_cancer_table
 
     frame = pd.DataFrame(breast_cancer_table())[COLUMNS]
@@ -37,6 +42,15 @@ def write_tables(folder):
     test.iloc[::5, 3] = None
     train.to_csv(folder / "train.csv", index=False)
     test.to_csv(folder / "test.csv", index=False)
+    numbers = load_breast_cancer(as_frame=True).data
+    numbers.columns = [name.replace(" ", "_") for name in numbers.columns]
+    kept = numbers[NUMBERS].assign(diagnosis=frame["diagnosis"]).iloc[::2]
+    kept.to_csv(folder / "numbers.csv", index=False)
+    rng = np.random.default_rng(0)
+    high = np.cumsum(rng.random(240) < 0.1) % 2
+    shown = re.search(TEXT, (ROOT / PAGES[0]).read_text(encoding="utf-8"))
+    (folder / "graph.txt").write_text(shown[1], encoding="utf-8")
+    pd.DataFrame({"level": rng.normal(4 * high)}).to_csv(folder / "waves.csv", index=False)
 
 
 def runs_as_shown(command, shown):
