@@ -8,9 +8,8 @@ One more density has heavy tails: no number is impossible.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -128,11 +127,6 @@ class BellEncoder:
         arrays = {"centers": self.centers, "widths": self.widths, "marks": self.marks}
         return arrays, {"kind": self.kind, "middle": self.middle, "spread": self.spread}
 
-    @cached_property
-    def finest(self) -> float:
-        """The narrowest bell's standard deviation."""
-        return float(self.widths.min())
-
 
 def bell_encoder(values: Array, n_bells: int, bandwidth: float = 1.0) -> BellEncoder:
     """Bells for a column of numbers.
@@ -174,6 +168,28 @@ def bell_encoder(values: Array, n_bells: int, bandwidth: float = 1.0) -> BellEnc
     widths.append(scale * np.array(_WIDE))
     marks = np.quantile(there, np.linspace(0, 1, _N_MARKS))
     return BellEncoder(np.concatenate(centers), np.concatenate(widths), middle, 2 * scale, marks)
+
+
+def joined_bells(encoders: Sequence[BellEncoder]) -> BellEncoder:
+    """The bells of several encoders of one column, and the heavy tails of the first."""
+    first = encoders[0]
+    centers = np.concatenate([each.centers for each in encoders])
+    widths = np.concatenate([each.widths for each in encoders])
+    return BellEncoder(centers, widths, first.middle, first.spread, first.marks)
+
+
+def placed_weights(weights: Array, encoders: Sequence[BellEncoder], place: int) -> Array:
+    """(..., feature) Weights of the features of one of several encoders, as those of all of them joined."""
+    before = sum(len(each.centers) for each in encoders[:place])
+    after = sum(len(each.centers) for each in encoders[place + 1 :])
+    lead = weights.shape[:-1]
+    parts = [
+        np.zeros((*lead, before)),
+        weights[..., :-1],
+        np.zeros((*lead, after)),
+        weights[..., -1:],
+    ]
+    return np.concatenate(parts, axis=-1)
 
 
 def _level(there: Array, n_bins: int) -> tuple[Array, Array]:

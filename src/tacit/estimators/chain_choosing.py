@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.bells import BellEncoder, bell_encoder
+from tacit.data.bells import BellEncoder, bell_encoder, joined_bells, placed_weights
 from tacit.data.series import Series, folds
 from tacit.params.chain_start import WAYS, clustered_chain, position_features
 from tacit.params.operators import ChainTables, blended
@@ -22,16 +22,18 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+# Bells of the finest level and their widths in those of bins.
 LEVELS = (4, 8, 16, 32, 64)
-FIRST_LEVEL = 8
-STATES_FIRST = 3  # with which the level is chosen
+WIDTHS = (0.7, 1.0, 1.4)
+FIRST_LEVEL, FIRST_WIDTH = 8, 1.0
+STATES_FIRST = 3  # with which both are chosen first
 LADDER = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
 PATIENCE = 2  # numbers of states in a row that are no better, before the ladder ends
 N_FOLDS, BLOCK = 4, 100
 MOST_POSITIONS = 20_000  # that choices are made with
 POSITIONS_PER_STATE = 25  # at least
 MOST_PARTS = 5
-LEAK = 0.01  # chance of a change between the parts of a blend, at each step
+LEAK = 0.003  # chance of a change between the parts of a blend, at each step
 ROUGH, FINE = 0.1, 0.01  # nats that a step must gain, while choosing and at last
 
 
@@ -59,11 +61,18 @@ class LearntChain:
     diagnostics: dict[str, Any]
 
 
+class Bells(NamedTuple):
+    """How fine densities are."""
+
+    n_bells: int
+    bandwidth: float
+
+
 @dataclass(frozen=True, eq=False)
 class Trial:
     """One setting, and the log-density of every position given those before it, by models without it."""
 
-    n_bells: int
+    bells: Bells
     n_states: int
     start: str
     logs: Array  # (position,)
@@ -77,7 +86,8 @@ class Trial:
     def plain(self) -> dict[str, Any]:
         """For the diagnostics."""
         return {
-            "n_bells": self.n_bells,
+            "n_bells": self.bells.n_bells,
+            "bandwidth": self.bells.bandwidth,
             "n_states": self.n_states,
             "start": self.start,
             "held_out_score": self.score,
@@ -92,33 +102,30 @@ class Choice:
     validation: Series | None
     settings: ChainSettings
     report: Report
-    trials: dict[tuple[int, int, str], Trial] = field(default_factory=dict)
-    _seen: dict[tuple[bool, int], Seen] = field(default_factory=dict)
+    trials: dict[tuple[Bells, int, str], Trial] = field(default_factory=dict)
+    _seen: dict[tuple[bool, Bells], Seen] = field(default_factory=dict)
 
     @cached_property
     def features(self) -> dict[str, Array]:
         """What stands around each position, by the way of starting."""
         return {way: position_features(self.series.values, self.series.ends, way) for way in WAYS}
 
-    def encoders(self, n_bells: int) -> tuple[BellEncoder, ...]:
+    def encoders(self, bells: Bells) -> tuple[BellEncoder, ...]:
         """The bells of every column."""
-        return tuple(
-            bell_encoder(column, n_bells, self.settings.bandwidth or 1.0)
-            for column in self.series.values.T
-        )
+        return tuple(bell_encoder(column, *bells) for column in self.series.values.T)
 
-    def seen(self, n_bells: int, *, validation: bool = False) -> Seen:
+    def seen(self, bells: Bells, *, validation: bool = False) -> Seen:
         """What was observed, through these bells."""
-        key = (validation, n_bells)
+        key = (validation, bells)
         if key not in self._seen:
             series = self.validation if validation else self.series
             assert series is not None
-            self._seen[key] = seen_through(self.encoders(n_bells), series)
+            self._seen[key] = seen_through(self.encoders(bells), series)
         return self._seen[key]
 
-    def start(self, n_bells: int, n_states: int, way: str) -> ChainTables:
+    def start(self, bells: Bells, n_states: int, way: str) -> ChainTables:
         """Where EM begins."""
-        seen = self.seen(n_bells)
+        seen = self.seen(bells)
         return clustered_chain(
             self.features[way],
             seen.likelihoods,
@@ -129,40 +136,42 @@ class Choice:
         )
 
     def learnt(
-        self, n_bells: int, n_states: int, way: str, left_out: NDArray[np.bool_] | None, gain: float
+        self, bells: Bells, n_states: int, way: str, left_out: NDArray[np.bool_] | None, gain: float
     ) -> tuple[ChainTables, Any]:
         """A model without some of the positions."""
         from tacit.polish.chains import polished
 
-        seen = self.seen(n_bells)
+        seen = self.seen(bells)
         return polished(
-            self.start(n_bells, n_states, way),
+            self.start(bells, n_states, way),
             seen if left_out is None else seen.without(left_out),
             gain=gain,
             max_iter=self.settings.max_iter,
             strength=self.settings.pseudo_counts,
         )
 
-    def tried(self, n_bells: int, n_states: int, way: str) -> Trial:
+    def tried(self, bells: Bells, n_states: int, way: str) -> Trial:
         """What held-out positions say of a setting."""
-        key = (n_bells, n_states, way)
+        key = (bells, n_states, way)
         if key not in self.trials:
-            self.report(min(len(self.trials) / 40, 0.9), f"{n_states} states, {n_bells} bells")
+            self.report(
+                min(len(self.trials) / 40, 0.9), f"{n_states} states, {bells.n_bells} bells"
+            )
             self.trials[key] = Trial(*key, *self._held_out(*key))
         return self.trials[key]
 
-    def _held_out(self, n_bells: int, n_states: int, way: str) -> tuple[Array, NDArray[np.bool_]]:
+    def _held_out(self, bells: Bells, n_states: int, way: str) -> tuple[Array, NDArray[np.bool_]]:
         from tacit.polish.chains import step_logs
 
         if self.validation is not None:
-            tables, _ = self.learnt(n_bells, n_states, way, None, ROUGH)
-            logs, _ = step_logs(tables, self.seen(n_bells, validation=True))
+            tables, _ = self.learnt(bells, n_states, way, None, ROUGH)
+            logs, _ = step_logs(tables, self.seen(bells, validation=True))
             return logs, _counted(self.validation)
-        seen = self.seen(n_bells)
+        seen = self.seen(bells)
         logs = np.empty(seen.n_positions)
 
         def fold(left_out: NDArray[np.bool_]) -> None:
-            tables, _ = self.learnt(n_bells, n_states, way, left_out, ROUGH)
+            tables, _ = self.learnt(bells, n_states, way, left_out, ROUGH)
             logs[left_out] = step_logs(tables, seen)[0][left_out]
 
         # The starts share what was prepared above; folds write to places of their own.
@@ -170,6 +179,14 @@ class Choice:
         with ThreadPoolExecutor(self.settings.n_jobs) as pool:
             list(pool.map(fold, parts))
         return logs, _counted(self.series)
+
+    def blend_score(self, trials: Sequence[Trial]) -> float:
+        """How a blend of models would predict what was held out."""
+        from tacit.loops.chains import shared_log
+
+        series = self.series if self.validation is None else self.validation
+        logs = np.array([trial.logs for trial in trials])
+        return float(shared_log(logs, series.ends, LEAK)) / max(int(trials[0].counted.sum()), 1)
 
     @property
     def best(self) -> Trial:
@@ -216,15 +233,18 @@ def learn_chain(
     parts = []
     for number, trial in enumerate(chosen):
         report(0.9 + 0.1 * number / len(chosen), f"learning {trial.n_states} states")
-        parts.append(final.learnt(trial.n_bells, trial.n_states, trial.start, None, FINE))
-    tables = [_in_order(each) for each, _ in parts]
+        parts.append(final.learnt(trial.bells, trial.n_states, trial.start, None, FINE))
+    encoders, tables = _joined(
+        [final.encoders(trial.bells) for trial in chosen], [_in_order(each) for each, _ in parts]
+    )
     together = tables[0]
     if len(tables) > 1:
         together = blended(tables, np.full(len(tables), 1 / len(tables)), LEAK)
     diagnostics = {
         "learn": "auto",
         "n_states": [trial.n_states for trial in chosen],
-        "n_bells": chosen[0].n_bells,
+        "n_bells": [trial.bells.n_bells for trial in chosen],
+        "bandwidths": [trial.bells.bandwidth for trial in chosen],
         "starts": [trial.start for trial in chosen],
         "n_steps": sum(climb.n_steps for _, climb in parts),
         "converged": all(climb.converged for _, climb in parts),
@@ -232,8 +252,25 @@ def learn_chain(
         "candidates": [trial.plain() for trial in choice.trials.values()],
     }
     if choice.trials:
-        diagnostics["held_out_score"] = _mixed_score(chosen)
-    return LearntChain(together, final.encoders(chosen[0].n_bells), 0.0, diagnostics)
+        diagnostics["held_out_score"] = choice.blend_score(chosen)
+    return LearntChain(together, encoders, 0.0, diagnostics)
+
+
+def _joined(
+    encoders: Sequence[tuple[BellEncoder, ...]], tables: Sequence[ChainTables]
+) -> tuple[tuple[BellEncoder, ...], list[ChainTables]]:
+    """One encoder for each column with the bells of all models, and the models over these bells."""
+    if len(tables) == 1:
+        return encoders[0], list(tables)
+    found = tuple(joined_bells(column) for column in zip(*encoders, strict=True))
+    out = []
+    for place, own in enumerate(tables):
+        emit = tuple(
+            placed_weights(weights, [each[column] for each in encoders], place)
+            for column, weights in enumerate(own.emit)
+        )
+        out.append(ChainTables(own.start, own.moves, emit))
+    return found, out
 
 
 def _in_order(tables: ChainTables) -> ChainTables:
@@ -244,63 +281,76 @@ def _in_order(tables: ChainTables) -> ChainTables:
 def _chosen(choice: Choice) -> list[Trial]:
     """The settings of the parts of the model, the best first."""
     settings = choice.settings
-    level = settings.n_bells
+    bells = Bells(
+        FIRST_LEVEL if isinstance(settings.n_bells, str) else settings.n_bells,
+        FIRST_WIDTH if settings.bandwidth is None else settings.bandwidth,
+    )
     first = STATES_FIRST if settings.n_states == "auto" else int(settings.n_states)
-    if level == "auto":
-        level = _best_level(choice, FIRST_LEVEL, first, WAYS[0])
+    bells = _best_bells(choice, bells, first, WAYS[0])
     if settings.n_states == "auto":
-        _climb_ladder(choice, int(level))
-        if settings.n_bells == "auto":
-            best = choice.best
-            level = _best_level(choice, best.n_bells, best.n_states, best.start)
-            if level != best.n_bells:
-                _climb_ladder(choice, level)
+        _climb_ladder(choice, bells)
+        best = choice.best
+        finer = _best_bells(choice, best.bells, best.n_states, best.start)
+        if finer != best.bells:
+            _climb_ladder(choice, finer)
     else:
-        for way in WAYS:
-            choice.tried(int(level), first, way)
-    same = [trial for trial in choice.trials.values() if trial.n_bells == choice.best.n_bells]
-    ranked = sorted(same, key=lambda trial: -trial.score)
-    return _parts(ranked, settings)
+        for way in _ways(first):
+            choice.tried(bells, first, way)
+    return _parts(choice)
 
 
-def _parts(ranked: list[Trial], settings: ChainSettings) -> list[Trial]:
-    """As many of the best as are better together."""
-    wanted = settings.n_components
-    if wanted == "auto":
-        if settings.n_states != "auto":
-            return ranked[:1]
-        counts = range(1, min(MOST_PARTS, len(ranked)) + 1)
-        wanted = max(counts, key=lambda count: _mixed_score(ranked[:count]))
-    return ranked[: int(wanted)]
+def _parts(choice: Choice) -> list[Trial]:
+    """The best, then one after the other whatever makes the blend best, as long as it is better."""
+    wanted = choice.settings.n_components
+    most = wanted
+    if isinstance(most, str):
+        most = MOST_PARTS if choice.settings.n_states == "auto" else 1
+    trials = list(choice.trials.values())
+    chosen = [choice.best]
+    while len(chosen) < min(most, len(trials)):
+        others = [trial for trial in trials if trial not in chosen]
+        best = max(others, key=lambda trial: choice.blend_score([*chosen, trial]))
+        better = choice.blend_score([*chosen, best]) > choice.blend_score(chosen)
+        if isinstance(wanted, str) and not better:
+            break
+        chosen.append(best)
+    return chosen
 
 
-def _mixed_score(trials: Sequence[Trial]) -> float:
-    """Of even mixtures of the predictions."""
-    logs = np.array([trial.logs[trial.counted] for trial in trials])
-    return float((np.logaddexp.reduce(logs, axis=0) - np.log(len(logs))).mean())
+def _best_bells(choice: Choice, bells: Bells, n_states: int, way: str) -> Bells:
+    """From bells to the best of those beside them, as long as that is better."""
+    here = choice.tried(bells, n_states, way)
+    while True:
+        beside = [
+            choice.tried(each, n_states, way) for each in _beside(here.bells, choice.settings)
+        ]
+        best = max(beside, key=lambda trial: trial.score, default=here)
+        if best.score <= here.score:
+            return here.bells
+        here = best
 
 
-def _best_level(choice: Choice, level: int, n_states: int, way: str) -> int:
-    """From a level of bells to the one beside it, as long as that is better."""
-    place = LEVELS.index(level)
+def _beside(bells: Bells, settings: ChainSettings) -> Iterator[Bells]:
+    """More or fewer bells, wider or narrower ones, or both at once; what was given stays as it is."""
+    level_free = isinstance(settings.n_bells, str)
+    width_free = settings.bandwidth is None
+    for level, width in ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 2), (-1, -2)):
+        if (level and not level_free) or (width and not width_free):
+            continue
+        at = LEVELS.index(bells.n_bells) + level if level else 0
+        to = WIDTHS.index(bells.bandwidth) + width if width else 0
+        if 0 <= at < len(LEVELS) and 0 <= to < len(WIDTHS):
+            yield Bells(
+                LEVELS[at] if level else bells.n_bells, WIDTHS[to] if width else bells.bandwidth
+            )
 
-    def score(at: int) -> float:
-        if not 0 <= at < len(LEVELS):
-            return -np.inf
-        return choice.tried(LEVELS[at], n_states, way).score
 
-    for step in (1, -1):
-        while score(place + step) > score(place):
-            place += step
-    return LEVELS[place]
-
-
-def _climb_ladder(choice: Choice, level: int) -> None:
+def _climb_ladder(choice: Choice, bells: Bells) -> None:
     """Try more and more states until they are no better."""
     most = max(choice.series.n_positions // POSITIONS_PER_STATE, 1)
     best, waited = -np.inf, 0
     for n_states in _rungs(most):
-        found = max(choice.tried(level, n_states, way).score for way in _ways(n_states))
+        found = max(choice.tried(bells, n_states, way).score for way in _ways(n_states))
         waited = 0 if found > best else waited + 1
         best = max(best, found)
         if waited >= PATIENCE:

@@ -85,3 +85,37 @@ def forward_backward(start, transitions, likelihoods, ends, posterior, logs, sta
                 posterior[t, m] = share * summed
         for m in range(k):
             starts[m] += posterior[first, m]
+
+
+@njit(cache=True, nogil=True)
+def shared_log(logs, ends, leak):
+    """Summed log-density of a model that follows one of several and changes between them now and then.
+
+    Parameters
+    ----------
+    logs : (model, position)
+        Log-densities of each model, given what came before.
+    ends : (sequence + 1,)
+        All models are as likely at the start of each sequence, and after a change.
+    leak : float
+        Chance of a change at each position.
+    """
+    n_models = len(logs)
+    even = 1.0 / n_models
+    weights = np.empty(n_models)
+    summed = 0.0
+    for sequence in range(len(ends) - 1):
+        for each in range(n_models):
+            weights[each] = even
+        for t in range(ends[sequence], ends[sequence + 1]):
+            top = logs[0, t]
+            for each in range(1, n_models):
+                top = max(top, logs[each, t])
+            total = 0.0
+            for each in range(n_models):
+                weights[each] *= math.exp(logs[each, t] - top)
+                total += weights[each]
+            summed += math.log(total) + top
+            for each in range(n_models):
+                weights[each] = (1.0 - leak) * weights[each] / total + leak * even
+    return summed
