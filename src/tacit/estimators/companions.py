@@ -30,8 +30,8 @@ Array = NDArray[np.float64]
 MOST_COORDINATES = 400
 # Rows with missing cells that covariances are learnt from; more are hardly better.
 MOST_ROWS = 10_000
-# EM ends when a step gains less than this many nats per row: predictions move no more by then.
-TOLERANCE = 0.05
+# EM ends when a step gains less than this many nats per row and coordinate: predictions move no more by then.
+TOLERANCE = 2e-4
 MOST_STEPS = 60
 # No category has less than this, before all are made to add up to one.
 LEAST_SHARE = 1e-3
@@ -226,10 +226,10 @@ def fit_companions(
         rows, weights = rows[kept], None if weights is None else weights[kept]
     empty = np.isnan(rows).all(axis=0)
     rows[:1, empty] = 0.0  # of which nothing is known, and which tells nothing
-    found = []
+    found, tol = [], TOLERANCE * rows.shape[1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # near enough, see TOLERANCE
         for prior in priors:
-            learnt = gaussian_em(rows, weights, prior=prior, tol=TOLERANCE, max_iter=MOST_STEPS)
+            learnt = gaussian_em(rows, weights, prior=prior, tol=tol, max_iter=MOST_STEPS)
             found.append(Companion(coordinates, learnt.gaussian))
     return found
