@@ -14,7 +14,9 @@ from tacit.cli import app
 from tacit.cli.program import Program
 from tacit.errors import ArgumentError, BinningWarning
 
-COMMANDS = ["score", "predict", "query", "impute", "sample", "info", "plot", "export"]
+COMMANDS = [
+    *("score", "predict", "forecast", "query", "impute", "sample", "info", "plot", "export"),
+]
 
 
 def run(*arguments):
@@ -43,7 +45,10 @@ def test_every_command_has_help():
         result = run(command, "--help")
         assert result.exit_code == 0
         assert "Usage: " in result.output
-    assert "--structure" in run("fit", "tree", "--help").output
+    models = run("fit", "--help").output
+    for model in ("tree", "kernel-tree", "gaussian-tree", "kernel-hmm", "junction"):
+        assert f"\n  {model} " in models
+        assert "--output" in run("fit", model, "--help").output
 
 
 def test_nothing_at_all_is_answered_with_help():
@@ -73,6 +78,7 @@ def test_a_missing_model_is_one_line_and_exit_code_one(command, tmp_path):
     more = {
         "score": ["d.csv"],
         "predict": ["d.csv", "-t", "x"],
+        "forecast": ["d.csv", "-o", "t.svg"],
         "query": ["-t", "x"],
         "impute": ["d.csv"],
         "plot": ["-o", "t.svg"],

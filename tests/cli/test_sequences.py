@@ -174,17 +174,17 @@ def test_info_shows_columns_and_states(run):
 def test_a_forecast_is_drawn(run, tmp_path):
     pytest.importorskip("matplotlib")
     out = tmp_path / "f.svg"
-    run("plot", "one.tacit", "-o", out, "--forecast", "one.csv", "--last", 20, "--ahead", 5)
+    run("forecast", "one.tacit", "one.csv", "-o", out, "--last", 20, "--ahead", 5)
     assert out.read_bytes().startswith(b"<?xml")
-    run(
-        "plot", "long.tacit", "-o", out, "--forecast", "long.csv", "--sequence", "second", "-t", "w"
-    )
-    said = run("plot", "wide.tacit", "-o", out, "--forecast", "wide.csv", code=1)
+    run("forecast", "long.tacit", "long.csv", "-o", out, "--sequence", "second", "-t", "w")
+    assert b">w<" in out.read_bytes()
+    said = run("forecast", "wide.tacit", "wide.csv", "-o", out, code=1)
     assert "no sequence is chosen; 'wide.csv' has 'a', 'b': name one by --sequence" in said
-    said = run("plot", "wide.tacit", "-o", out, "--forecast", "wide.csv", "--sequence", "c", code=1)
+    said = run("forecast", "wide.tacit", "wide.csv", "-o", out, "--sequence", "c", code=1)
     assert "there is no sequence 'c'" in said
-    said = run("plot", "long.tacit", "-o", out, "--forecast", "long.csv", code=1)
+    said = run("forecast", "long.tacit", "long.csv", "-o", out, "--sequence", "first", code=1)
     assert "name one by --target" in said
+    assert "try .svg" in run("forecast", "one.tacit", "one.csv", "-o", "f.doc", code=1)
 
 
 @pytest.mark.parametrize(
@@ -240,8 +240,8 @@ def test_options_of_sequences_are_not_for_rows(run, tmp_path):
     said = run("predict", path, tmp_path / "d.csv", "-t", "x", "--each", code=1)
     assert "--each is for sequences" in said
     pytest.importorskip("matplotlib")
-    forecast = ("plot", path, "-o", tmp_path / "x.svg", "--forecast", tmp_path / "d.csv")
-    assert "--forecast is for sequences" in run(*forecast, code=1)
+    said = run("forecast", path, tmp_path / "d.csv", "-o", tmp_path / "x.svg", code=1)
+    assert "forecasts are for sequences" in said
 
 
 def test_a_model_taught_in_python_reads_its_columns_by_name(run, tmp_path, folder):

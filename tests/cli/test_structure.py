@@ -100,7 +100,7 @@ def test_a_picture_is_drawn(run, tmp_path, ending):
     assert content.startswith(b"\x89PNG") if ending == "png" else b"e'e" in content
 
 
-@pytest.mark.parametrize("metric", ["gaussian", "nonparanormal"])
+@pytest.mark.parametrize("metric", ["gaussian", "nonparanormal", "kernel"])
 def test_numbers_have_distances_of_their_own(run, folder, metric):
     found = run("numbers.csv", "--metric", metric, "--method", "neighbor-joining")
     topology = tacit.Topology.from_newick(found.strip())

@@ -32,7 +32,7 @@ def kernel_hmm(
         Learn,
         typer.Option(help="auto: states with smooth densities; spectral: moments of kernels."),
     ] = Learn.auto,
-    states: learning.States = "auto",
+    states: Annotated[str, typer.Option(metavar="N|auto", help="Hidden states.")] = "auto",
     components: Annotated[
         str, typer.Option(metavar="N|auto", help="Models that are blended.")
     ] = "auto",

@@ -36,28 +36,9 @@ def plot(
         ),
     ] = None,
     given: Given = None,
-    forecast: Annotated[
-        Path | None,
-        typer.Option(metavar="DATA", help="Draw a sequence over what was to be expected, instead."),
-    ] = None,
-    sequence: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Which sequence of the file to draw.")
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target", "-t", metavar="COLUMN", help="Which column of a sequence to draw."
-        ),
-    ] = None,
-    last: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Only so many positions, from the end.")
-    ] = None,
-    ahead: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Positions beyond the end of the sequence.")
-    ] = 0,
     component: ComponentNumber = None,
 ) -> None:
-    """Draw the tree of a model, the density of a column given others, singular values, or a forecast.
+    """Draw the tree of a model, the density of a column given others, or singular values.
 
     Of a mixture the heaviest tree is drawn, or the one asked for. With --density and --given COLUMN=A|B
     there is one curve for each value, numbers as well.
@@ -76,10 +57,6 @@ def plot(
             "it goes neither with --kind nor with --component", param_hint="--density"
         )
     picture_kind(output)  # before the work, not after it
-    if forecast is not None:
-        axes = _forecast(model, forecast, sequence, target=target, last=last, n_ahead=ahead)
-        save_picture(axes, output)
-        return
     fitted = table_model(model)
     if density is not None:
         save_picture(_density(fitted, density, given), output)
@@ -91,21 +68,6 @@ def plot(
     else:
         axes = pictures.tree(chosen_component(trees_of(fitted), component))
     save_picture(axes, output)
-
-
-def _forecast(model: Path, data: Path, sequence: str | None, **shown: Any) -> Axes:
-    from tacit import load
-    from tacit import plot as pictures
-    from tacit.cli.sequences import chosen_sequence, is_chain, target_of
-    from tacit.errors import NotAvailableError
-
-    fitted = load(model)
-    if not is_chain(fitted):
-        raise NotAvailableError(
-            f"{type(fitted).__name__} is a model of rows; --forecast is for sequences"
-        )
-    shown["target"] = target_of(fitted, shown["target"])
-    return pictures.forecast(fitted, chosen_sequence(fitted, data, sequence), **shown)
 
 
 def _density(fitted: Any, target: str, given: list[str] | None) -> Axes:

@@ -20,6 +20,7 @@ from tacit.cli import (
     fit_kernel_hmm,
     fit_kernel_tree,
     fit_tree,
+    forecast,
     impute,
     info,
     plot,
@@ -109,6 +110,7 @@ app.add_typer(_learning, name="fit")
 app.command("structure")(structure.structure)
 app.command("score")(score.score)
 app.command("predict")(predict.predict)
+app.command("forecast")(forecast.forecast)
 app.command("query")(query.query)
 app.command("impute")(impute.impute)
 app.command("sample")(sample.sample)

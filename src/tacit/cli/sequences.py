@@ -48,8 +48,8 @@ def table_model(path: Path) -> Any:
     fitted = load(path)
     if is_chain(fitted):
         raise NotAvailableError(
-            f"{type(fitted).__name__} is a model of sequences, which score, predict, sample, info and "
-            f"plot --forecast tell about"
+            f"{type(fitted).__name__} is a model of sequences, which score, predict, sample, forecast "
+            f"and info tell about"
         )
     return fitted
 
