@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import combinations
 from math import prod
 
 import numpy as np
@@ -62,41 +62,77 @@ class SeparatorPlan:
         return {}
 
     def _rank(self, group: Group, edge: int, *, above: bool) -> int:
-        junction, tree = self.junction, self.junction.tree
-        target = int(tree.parent[edge]) if above else edge
-        towards: dict[int, int] = {}
-        order: list[int] = []
-        for leaf in group:
-            steps = _path(tree.parent, leaf, target)
-            for one, other in pairwise(steps):
-                if one not in towards:
-                    order.append(one)
-                towards[one] = other
-        needs: dict[int, set[str]] = {leaf: set(junction.given[leaf]) for leaf in group}
-        ranks = {leaf: junction.n_states[leaf] for leaf in group}
-        waiting = {node: sum(1 for other in towards.values() if other == node) for node in order}
-        while order:
-            node = next(each for each in order if not waiting.get(each, 0))
-            order.remove(node)
-            onward = towards[node]
-            cap = junction.caps[node if tree.parent[node] == onward else onward]
-            rank = min(ranks[node], junction.count(needs[node]), cap)
-            ranks[onward] = ranks.get(onward, 1) * rank
-            needs.setdefault(onward, set()).update(needs[node])
-            waiting[onward] = waiting.get(onward, 0) - 1
-        return min(ranks.get(target, 1), junction.count(needs.get(target, ())), junction.caps[edge])
+        junction = self.junction
+        target = int(junction.tree.parent[edge]) if above else edge
+        # Where leaves are on their way to the target: the joint states that they show there, and the
+        # variables that they depend on. Those that meet farthest from the target are joined first.
+        states, given = junction.n_states, junction.given
+        reached = [(leaf, states[leaf], frozenset(given[leaf])) for leaf in group]
+        while len(reached) > 1:
+            where, first, second = max(
+                (self._meeting(reached[i][0], reached[j][0], target), i, j)
+                for i, j in combinations(range(len(reached)), 2)
+            )
+            met = where[1]
+            two = [self._arrived(reached[at], met) for at in (first, second)]
+            both = (met, two[0] * two[1], reached[first][2] | reached[second][2])
+            reached = [each for at, each in enumerate(reached) if at not in (first, second)]
+            reached.append(both)
+        if not reached:
+            return 1
+        rank = self._arrived(reached[0], target)
+        return min(rank, junction.count(reached[0][2]), junction.caps[edge])
 
+    def _meeting(self, one: int, other: int, target: int) -> tuple[int, int]:
+        """How far from a target the ways to it from two nodes meet, and at which node."""
+        common = self._common
+        first, second, third = common[one, other], common[one, target], common[other, target]
+        node = int(first if second == third else second if first == third else third)
+        depth = self._depths
+        between = int(common[node, target])
+        return int(depth[node] + depth[target] - 2 * depth[between]), node
 
-def _path(parent: NDArray[np.int32], leaf: int, target: int) -> list[int]:
-    """The nodes from a leaf to another node, both included."""
-    up = [leaf]
-    while up[-1] >= 0:
-        up.append(int(parent[up[-1]]))
-    place = {node: at for at, node in enumerate(up)}
-    down = [target]
-    while down[-1] not in place:
-        down.append(int(parent[down[-1]]))
-    return [*up[: place[down[-1]]], *reversed(down)]
+    def _arrived(self, way: tuple[int, int, frozenset[str]], node: int) -> int:
+        """The joint states that are left when a way has come to a node."""
+        start, rank, needs = way
+        if start == node:
+            return rank
+        return min(rank, self.junction.count(needs), int(self._narrowest[start, node]))
+
+    @cached_property
+    def _depths(self) -> Integers:
+        """(node,) Steps from the root."""
+        parent = self.junction.tree.parent
+        depths = np.zeros(len(parent), dtype=np.int64)
+        for node in reversed(range(len(parent) - 1)):
+            depths[node] = depths[parent[node]] + 1
+        return depths
+
+    @cached_property
+    def _common(self) -> Integers:
+        """(node, node) The nearest node above two, one of them where it is above the other."""
+        parent = self.junction.tree.parent
+        n_nodes = len(parent)
+        below = np.eye(n_nodes, dtype=np.bool_)
+        for node in range(n_nodes - 1):
+            below[parent[node]] |= below[node]
+        common = np.full((n_nodes, n_nodes), n_nodes - 1)
+        for node in reversed(range(n_nodes - 1)):
+            common[node] = np.where(below[node], node, common[parent[node]])
+        return common
+
+    @cached_property
+    def _narrowest(self) -> Integers:
+        """(node, node) The fewest joint states of a separator between two nodes."""
+        tree, caps = self.junction.tree, self.junction.caps
+        n_nodes = tree.n_nodes
+        narrow = np.full((n_nodes, n_nodes), np.iinfo(np.int64).max)
+        for node in reversed(range(n_nodes - 1)):
+            # All nodes after this one are outside of its subtree, and their numbers are known.
+            later = slice(node + 1, n_nodes)
+            narrow[node, later] = np.minimum(caps[node], narrow[tree.parent[node], later])
+            narrow[later, node] = narrow[node, later]
+        return narrow
 
 
 @lru_cache(maxsize=32)
