@@ -83,11 +83,12 @@ class BellEncoder:
         found = np.empty((len(values), self.size))
         z = np.subtract.outer(values, self.centers)
         z /= self.widths
+        np.clip(z, -40.0, 40.0, out=z)  # beyond, nothing is left
         np.square(z, out=z)
         z *= -0.5
         np.exp(z, out=z)
         np.divide(z, _SQRT_2_PI * self.widths, out=found[:, :-1])
-        far = np.square((values - self.middle) / self.spread)
+        far = np.square(np.clip((values - self.middle) / self.spread, -1e70, 1e70))
         found[:, -1] = 2 / (np.pi * _SQRT_3 * self.spread * np.square(1 + far / 3))
         found[np.isnan(values)] = 1.0
         return found
@@ -154,7 +155,7 @@ def bell_encoder(values: Array, n_bells: int, bandwidth: float = 1.0) -> BellEnc
         raise DataError("a column without a single number has no density; leave it out")
     middle = float(np.median(there))
     size = float(np.abs(there[[0, -1]]).max()) or 1.0
-    scale = float(there.std())
+    scale = size * float((there / size).std())
     if scale <= 1e-12 * size:  # one value, and nothing but rounding errors around it
         scale = 1e-3 * size
     centers, widths = [], []

@@ -34,6 +34,7 @@ MOST_POSITIONS = 20_000  # that choices are made with
 POSITIONS_PER_STATE = 25  # at least
 MOST_PARTS = 5
 LEAK = 0.003  # chance of a change between the parts of a blend, at each step
+USUAL_STARTS = 5.0  # starts as in the long run that are added to those of the sequences
 ROUGH, FINE = 0.1, 0.01  # nats that a step must gain, while choosing and at last
 
 
@@ -235,7 +236,8 @@ def learn_chain(
         report(0.9 + 0.1 * number / len(chosen), f"learning {trial.n_states} states")
         parts.append(final.learnt(trial.bells, trial.n_states, trial.start, None, FINE))
     encoders, tables = _joined(
-        [final.encoders(trial.bells) for trial in chosen], [_in_order(each) for each, _ in parts]
+        [final.encoders(trial.bells) for trial in chosen],
+        [_settled(each, len(series.lengths)) for each, _ in parts],
     )
     together = tables[0]
     if len(tables) > 1:
@@ -273,9 +275,12 @@ def _joined(
     return found, out
 
 
-def _in_order(tables: ChainTables) -> ChainTables:
-    """The states from the most to the least frequent."""
-    return tables.ordered(np.argsort(-tables.stationary, kind="stable"))
+def _settled(tables: ChainTables, n_sequences: int) -> ChainTables:
+    """The states from the most to the least frequent, and starts that a few sequences did not decide."""
+    usual = tables.stationary
+    start = (n_sequences * tables.start + USUAL_STARTS * usual) / (n_sequences + USUAL_STARTS)
+    order = np.argsort(-usual, kind="stable")
+    return ChainTables(start, tables.moves, tables.emit).ordered(order)
 
 
 def _chosen(choice: Choice) -> list[Trial]:

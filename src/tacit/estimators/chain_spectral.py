@@ -18,6 +18,7 @@ from tacit.errors import ArgumentError, DataError
 from tacit.estimators.chain_choosing import (
     MOST_POSITIONS,
     N_FOLDS,
+    USUAL_STARTS,
     ChainSettings,
     LearntChain,
     fold_block,
@@ -40,7 +41,6 @@ STRETCHES = (1, 2, 4, 8, 16)
 FALLBACKS = np.array([0.02, 0.05, 0.1, 0.2, 0.4])
 MOST_FEATURES = 30
 WARM_UP = 60  # positions that are walked before those that are judged
-USUAL_STARTS = 20.0  # starts of the usual kind that are added to those of the sequences
 
 
 @dataclass(frozen=True, eq=False)

@@ -132,8 +132,8 @@ class Coefficients:
 
     @property
     def cell_masses(self) -> Array:
-        """(row, place - 1) Masses between neighbouring places, none negative; they sum to about one."""
-        return self._masses[0][:, 1:-1]
+        """(row, place + 1) Masses before, between and after the places, none negative; about one together."""
+        return self._masses[0]
 
     def repairs(self) -> Repairs:
         """How much of the densities is negative, and how many vectors are undefined."""

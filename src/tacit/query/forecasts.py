@@ -71,7 +71,7 @@ class Forecasts:
         if self.fallback == 0:
             return found
         places = self.coefficients.places
-        middles = 0.5 * (places[1:] + places[:-1])
+        middles = np.concatenate([places[:1], 0.5 * (places[1:] + places[:-1]), places[-1:]])
         values = middles if function is None else np.asarray(function(middles))
         own = float(values @ self._own_masses)
         return np.asarray((1 - self.fallback) * found + self.fallback * own)
@@ -95,8 +95,9 @@ class Forecasts:
         if self.fallback > 0:
             masses = masses * ((1 - self.fallback) / masses.sum())
             masses = masses + self.fallback * self._own_masses
-        reached = np.concatenate([[0.0], np.cumsum(masses)])
-        return np.asarray(np.interp(shares * reached[-1], reached, self.coefficients.places))
+        reached = np.cumsum(masses)
+        # What lies beyond the places is at their ends.
+        return np.asarray(np.interp(shares * reached[-1], reached[:-1], self.coefficients.places))
 
     @property
     def margin(self) -> Margin:
@@ -107,9 +108,8 @@ class Forecasts:
 
     @cached_property
     def _own_masses(self) -> Array:
-        """(cell,) The column's own mass between neighbouring places, brought to sum one."""
-        found = np.diff(self.margin.cdf(self.coefficients.places))
-        return np.asarray(found / found.sum())
+        """(cell,) The column's own masses before, between and after the places."""
+        return np.diff(self.margin.cdf(self.coefficients.places), prepend=0.0, append=1.0)
 
     def repairs(self) -> Repairs:
         """How much of the densities was negative."""
