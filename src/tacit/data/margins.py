@@ -226,6 +226,7 @@ _SMALLEST = 1e-100  # numbers below are nothing
 _FINEST = 1e-12  # of the largest number: differences below are nothing
 _LEAST_SHARE = 0.005  # of the rows, for an atom
 _STANDS_OUT = 4.0  # times as many rows as its neighbours, for an atom
+_BEYOND_CHANCE = 6.0  # standard deviations of a count above them, for an atom
 
 
 def fit_margin(values: Array, weights: Array | None = None) -> Margin:
@@ -294,7 +295,10 @@ def _atom_mask(distinct: Array, counts: Array) -> NDArray[np.bool_]:
     least = max(_LEAST_SHARE * float(counts.sum()), 5.0)
     for place in np.flatnonzero(counts >= least):
         around = counts[max(place - 5, 0) : place + 6]
-        found[place] = counts[place] > _STANDS_OUT * np.median(around)
+        others = (around.sum() - counts[place]) / max(len(around) - 1, 1)
+        # Rounded values repeat by chance: of many counts around one mean, the largest is far above it.
+        chance = others + _BEYOND_CHANCE * np.sqrt(others)
+        found[place] = counts[place] > max(_STANDS_OUT * float(np.median(around)), chance)
     if len(distinct) - found.sum() < 2:
         found[:] = True
     return found
