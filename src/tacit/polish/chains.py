@@ -171,21 +171,17 @@ def polished(
 
     Raises no warning where `max_iter` ends it: `Climb.converged` tells.
     """
-    import warnings
-
-    from tacit.errors import ConvergenceWarning
     from tacit.loops.climbing import normalise
 
     layout = tables.layout
     pseudo = chain_prior(layout, strength)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        found = climb_accelerated(
-            chain_step(layout, seen, pseudo),
-            normalise(np.maximum(tables.flat, 1e-9), layout.row_starts),
-            AbsoluteGain(gain),
-            normalise=lambda values: normalise(values, layout.row_starts),
-            max_iter=max_iter,
-            progress=progress,
-        )
+    found = climb_accelerated(
+        chain_step(layout, seen, pseudo),
+        normalise(np.maximum(tables.flat, 1e-9), layout.row_starts),
+        AbsoluteGain(gain),
+        normalise=lambda values: normalise(values, layout.row_starts),
+        max_iter=max_iter,
+        progress=progress,
+        warn=False,
+    )
     return layout.tables(found.values), found

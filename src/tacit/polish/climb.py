@@ -94,6 +94,7 @@ def climb_accelerated(
     memory: int = 8,
     max_iter: int = 1000,
     progress: Callable[[int, float], None] | None = None,
+    warn: bool = True,
 ) -> Climb:
     """Steps with Anderson acceleration in the logarithms of the parameters; never downhill.
 
@@ -111,6 +112,8 @@ def climb_accelerated(
         Brings positive parameters back to where they are allowed (rows that sum to one).
     memory : int
         Number of earlier steps that the extrapolation looks at.
+    warn : bool
+        Whether to warn where `max_iter` ends the climb; `Climb.converged` tells either way.
     """
     from tacit.loops.climbing import extrapolate
 
@@ -141,7 +144,8 @@ def climb_accelerated(
             progress(count, objective)
         if stop(before, objective):
             return Climb(image, objective, count, converged=True, trace=tuple(trace))
-    _warn_unfinished(max_iter)
+    if warn:
+        _warn_unfinished(max_iter)
     return Climb(image, objective, count, converged=False, trace=tuple(trace))
 
 
