@@ -120,8 +120,12 @@ def frame_columns(X: Any) -> FrameColumns | None:
     if frame is None:
         return None
     names = list(frame.columns)
+    # A column through narwhals takes longer than reading it where rows are few.
+    arrow = frame.to_native() if frame.implementation.is_pyarrow() else None
 
     def read(place: int, name: str) -> Raw:
+        if arrow is not None:
+            return raw_from_arrow(arrow.column(place), name)
         return _raw_column(frame[:, place], name)
 
     matrix = None
