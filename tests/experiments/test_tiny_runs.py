@@ -40,7 +40,9 @@ def test_a_tiny_run_writes_table_and_picture_and_is_not_run_again(name, tmp_path
     assert found.csv == tmp_path / "new" / f"{name}-tiny.csv"
     assert tuple(rows[0]) == settings.kind.columns()
     assert len(rows) == len(settings.trials()) == len(told)
-    assert all(float(row[settings.kind.first_result]) > 0 for row in rows)
+    results = [float(row[settings.kind.first_result]) for row in rows]
+    assert min(results) > 0 or settings.kind.first_result == "hops"  # there may be no wrong ones
+    assert min(results) >= 0
     assert all(0 < float(row["seconds"]) < 60 for row in rows)
     assert found.png.read_bytes().startswith(b"\x89PNG")
     assert (found.name, found.claim) == (name, experiment(name).claim)
