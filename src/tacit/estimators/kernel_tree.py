@@ -247,6 +247,7 @@ class KernelTree(KernelQueries):
                 normal_scores=self.normal_scores,
                 n_features=self.n_features,
                 n_views=self.n_views,
+                blend=bool(self.blend),
                 settings=settings,
                 report=report,
             ),

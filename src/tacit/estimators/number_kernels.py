@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.encoders import Encoder, IndicatorEncoder
-from tacit.data.kernels import kernel_encoder, median_bandwidth
+from tacit.data.kernels import even_quantiles, kernel_encoder, median_bandwidth
 from tacit.data.margins import Margin, fit_margin
 from tacit.errors import RankError, TooExpensiveError
 from tacit.estimators.choosing import surely_better
@@ -51,6 +51,8 @@ METRIC_TOLERANCE, METRIC_FEATURES = 1e-3, 12
 TOLERANCE = 1e-4
 # Features of all columns together, and of one: the fewest and the most.
 MOST_FEATURES, FEWEST_FEATURES, LARGEST = 3000, 20, 200
+# Numbers whose distances tell the median one.
+QUANTILES = 1024
 # Where the search begins: a multiple of the median distance for a thousand rows, ranks, views.
 FIRST_BANDWIDTH, FIRST_RANK, FIRST_VIEWS = 0.4, 3, 10
 RANKS = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -76,6 +78,7 @@ class Asked:
     normal_scores: bool
     n_features: int | str
     n_views: int | str
+    blend: bool  # whether a Gaussian beside the tree is wanted, which needs a trial
     settings: Settings
     report: Report
 
@@ -109,7 +112,7 @@ def learn_by_kernels(table: MixedTable, validation: MixedTable | None, asked: As
     moments = columns.moments(table, choice.bandwidth)
     network, report = _fitted(topology, moments, choice, asked)
     trials: tuple[Trial, ...] = ()
-    if split.judging is not None:
+    if asked.blend and split.judging is not None:
         again = columns.moments(split.learning, choice.bandwidth)
         trial = Trial(_fitted(topology, again, choice, asked)[0], split.judging, split.numbers)
         trials = (trial,)
@@ -181,10 +184,11 @@ class FeatureColumns:
         """The median distance of two rows in each column of numbers, on the scale of its kernels."""
         found = []
         for place in self.table.schema.continuous:
-            margin, values = self.margins[place], self.table.column(place)
+            margin = self.margins[place]
             assert isinstance(margin, Margin)
+            some = even_quantiles(self.table.column(place), QUANTILES)
             found.append(
-                median_bandwidth(margin.scores(values) if self.asked.normal_scores else values)
+                median_bandwidth(margin.scores(some) if self.asked.normal_scores else some)
             )
         return tuple(found)
 
