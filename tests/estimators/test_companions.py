@@ -128,6 +128,16 @@ def test_missing_cells_are_learnt_from_as_far_as_they_are_there():
     assert part.gaussian.covariance == pytest.approx(whole.gaussian.covariance, abs=0.05)
 
 
+def test_very_many_rows_are_learnt_from_in_part(monkeypatch):
+    table = read_mixed(made_rows())
+    (whole,) = fit_companions(table, [1.0])
+    monkeypatch.setattr("tacit.estimators.companions.MOST_WHOLE_ROWS", 1000)
+    one, again = (fit_companions(table, [1.0], seed)[0] for seed in (0, 0))
+    assert np.array_equal(one.gaussian.covariance, again.gaussian.covariance)
+    assert not np.array_equal(one.gaussian.covariance, whole.gaussian.covariance)
+    assert one.gaussian.covariance == pytest.approx(whole.gaussian.covariance, abs=0.1)
+
+
 def test_a_column_of_which_nothing_is_known_tells_nothing():
     rows = made_rows()
     table = read_mixed(rows)

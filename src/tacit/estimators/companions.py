@@ -28,8 +28,8 @@ Array = NDArray[np.float64]
 # Coordinates (a column of numbers has one, a column of categories one for each) beyond which there is none:
 # EM would take too long.
 MOST_COORDINATES = 400
-# Rows with missing cells that covariances are learnt from; more are hardly better.
-MOST_ROWS = 10_000
+# Rows that covariances are learnt from, with missing cells and without; more are hardly better.
+MOST_ROWS, MOST_WHOLE_ROWS = 10_000, 100_000
 # EM ends when a step gains less than this many nats per row and coordinate: predictions move no more by then.
 TOLERANCE = 2e-4
 MOST_STEPS = 60
@@ -216,14 +216,14 @@ def fit_companions(
     priors : sequence of float
         As many rows more without any correlation.
     random_state : int or numpy.random.Generator, optional
-        Draws the rows that are learnt from where there are very many with missing cells.
+        Draws the rows that are learnt from where there are very many.
     """
     ranks = {each: ranks_of(table.column(each), table.weights) for each in table.schema.continuous}
     coordinates = Coordinates(table.schema, ranks)
+    most = MOST_ROWS if table.missing.any() else MOST_WHOLE_ROWS
+    if table.n_rows > most:
+        table = table.take(np.random.default_rng(random_state).permutation(table.n_rows)[:most])
     rows, weights = coordinates.of(table), table.weights
-    if len(rows) > MOST_ROWS and np.isnan(rows).any():
-        kept = np.random.default_rng(random_state).permutation(len(rows))[:MOST_ROWS]
-        rows, weights = rows[kept], None if weights is None else weights[kept]
     empty = np.isnan(rows).all(axis=0)
     rows[:1, empty] = 0.0  # of which nothing is known, and which tells nothing
     found, tol = [], TOLERANCE * rows.shape[1]
