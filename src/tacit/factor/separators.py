@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import combinations
+from itertools import combinations, islice
 from math import prod
 
 import numpy as np
@@ -273,12 +273,15 @@ def _grown(
     rank = plan.rank(group, edge, above=above)
     while rank < wanted and len(group) < size:
         room = MOST_GROUP_CELLS // prod(states[leaf] for leaf in group)
-        tried = [leaf for leaf in order if leaf not in group and states[leaf] <= room][:MOST_TRIED]
-        if not tried:
+        able = (leaf for leaf in order if leaf not in group and states[leaf] <= room)
+        best, most = group, rank
+        for leaf in islice(able, MOST_TRIED):
+            reached = plan.rank((*group, leaf), edge, above=above)
+            if reached > most:
+                best, most = (*group, leaf), reached
+            if most >= wanted:
+                break
+        if most <= rank:
             break
-        ranks = [plan.rank((*group, leaf), edge, above=above) for leaf in tried]
-        if max(ranks) <= rank:
-            break
-        best = int(np.argmax(ranks))
-        group, rank = (*group, tried[best]), ranks[best]
+        group, rank = best, most
     return group, rank
