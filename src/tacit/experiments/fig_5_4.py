@@ -13,7 +13,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from tacit.experiments.graphs import STEPWISE, GraphCase, GraphSettings
+from tacit.experiments.graphs import GraphCase, GraphSettings
 from tacit.experiments.panels import Panel, lines
 from tacit.experiments.runs import Runs, typical_ratio
 from tacit.experiments.trials import THESIS_SIZES, Method, em
@@ -30,7 +30,7 @@ PRINTED = Method("spectral, all ranks", "spectral", (("n_views", 1),), as_printe
 EM = over_rows("EM", 1e-4)
 STRONG = over_rows("EM 1e-5", 1e-5)
 PATTERNS = em("EM over patterns", 1e-4)
-ONLINE = Method("online EM", STEPWISE, (("rates", (0.6, 0.7, 0.8, 0.9, 1.0)),))
+ONLINE = Method("online EM", "online-em", (("rates", (0.6, 0.7, 0.8, 0.9, 1.0)),), as_printed=True)
 AUTO = Method("Tacit auto", "auto")
 METHODS = (SPECTRAL, EM, STRONG, ONLINE, PRINTED, PATTERNS, AUTO)
 

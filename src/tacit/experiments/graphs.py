@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
     from tacit.params.tree import Network
     from tacit.toy import GraphModel
-
-STEPWISE = "online-em"  # the way of learning that is tried with several learning rates
 
 # A fit takes about as long as so many rows, beside those that it has.
 _ROWS_PER_FIT = 2000
@@ -165,47 +162,13 @@ def _learnt(trial: GraphTrial, model: GraphModel, train: Any) -> tuple[Network, 
     method = trial.method
     options = dict(method.options)
     if method.as_printed:
-        return junction_as_printed(model, train, **options), 0
-    if method.learn == STEPWISE:
-        return _best_of_rates(trial, model, train, **options)
+        states = trial.case.n_states
+        return junction_as_printed(method.learn, states, model.graph, train, trial.seed, **options)
     found = LatentJunctionTree(
         model.graph, trial.case.n_states, method.learn, random_state=trial.seed, **options
     )
     found.fit(train)
     return found.network_, int(found.diagnostics_.get("n_steps", 0))
-
-
-def _best_of_rates(
-    trial: GraphTrial, model: GraphModel, train: Any, rates: Sequence[float]
-) -> tuple[Network, int]:
-    """Stepwise EM once for each learning rate; the one with the highest likelihood, as in the thesis."""
-    from dataclasses import replace
-
-    from tacit.data.reading import read_table
-    from tacit.estimators.junction_ways import JunctionJob, learn_online_em
-    from tacit.estimators.progress import silent
-    from tacit.estimators.recipes import Settings
-    from tacit.moments.source import CountedMoments
-    from tacit.params.ties import tied
-    from tacit.polish.online import Schedule
-    from tacit.structure.graphs import VariableGraph
-
-    table = read_table(train)
-    states = {**model.n_states, **dict(zip(model.names, model.cards, strict=True))}
-    junction, ties = tied(VariableGraph.of(model.graph), table.schema.names, states, {})
-    moments = CountedMoments.of(table.codes, table.schema.cards)
-    # A little more than nothing: an entry that the first rows leave at zero would stay there.
-    settings = Settings(pseudo_counts=0.1)
-    job = JunctionJob(table, junction, ties, moments, moments, settings, silent)
-    tried = [
-        learn_online_em(
-            replace(job, settings=replace(settings, seed=len(rates) * trial.seed + number)),
-            Schedule(decay=rate),
-        )
-        for number, rate in enumerate(rates)
-    ]
-    best = max(tried, key=lambda each: float(each.diagnostics["objective"]))
-    return best.network, sum(int(each.diagnostics["n_steps"]) for each in tried)
 
 
 # -- data -----------------------------------------------------------------------------------------

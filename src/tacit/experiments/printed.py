@@ -8,14 +8,15 @@ Tacit chooses them.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tacit.data.table import Table
+    from tacit.moments.source import CountedMoments
+    from tacit.params.ties import Ties
     from tacit.params.tree import Network
-    from tacit.structure.junction import JunctionTree
     from tacit.structure.topology import Topology
-    from tacit.toy import GraphModel
 
 
 def learn_as_printed(
@@ -53,35 +54,66 @@ def learn_as_printed(
     return found.network
 
 
-def junction_as_printed(model: GraphModel, rows: Any, **options: Any) -> Network:
-    """What thesis chapter 5 learns of a graph: all joint states of every separator, and tables as they are.
+def junction_as_printed(
+    learn: str, n_states: int, graph: Any, rows: Any, seed: int = 0, **options: Any
+) -> tuple[Network, int]:
+    """What an algorithm of thesis chapter 5 learns of a graph with loops, and in how many steps.
 
     Parameters
     ----------
-    model : GraphModel
-        Of which the graph and the numbers of states are used.
+    learn : {"spectral", "online-em"}
+        With all joint states of every separator and tables as they are; stepwise EM once for each of some
+        learning rates (``rates``), of which the one with the highest likelihood is kept.
+    n_states : int
+        States of every hidden variable.
+    graph : networkx graph or edges
+        As of `LatentJunctionTree`.
     rows : table
+    seed : int
+        Of the starts and the order of the rows.
     **options
-        Of the stage: `n_views`, `features`.
+        Of the stage: `n_views`, `features`; `rates`.
     """
     from tacit.data.reading import read_table
     from tacit.moments.source import CountedMoments
     from tacit.params.junction import junction_spectral
+    from tacit.params.ties import tied
+    from tacit.structure.graphs import VariableGraph
 
     table = read_table(rows)
     names, cards = table.schema.names, table.schema.cards
-    states = {**model.n_states, **dict(zip(names, cards, strict=True))}
-    junction = _junction(model, tuple(names), tuple(states.items()))
+    variables = VariableGraph.of(graph)
+    states = {
+        **dict.fromkeys(variables.variables, n_states),
+        **dict(zip(names, cards, strict=True)),
+    }
+    junction, ties = tied(variables, names, states, {})
     moments = CountedMoments.of(table.codes, cards)
-    return junction_spectral(junction, moments, whiten=False, cut=0.0, **options).network
+    if learn == "spectral":
+        return junction_spectral(junction, moments, whiten=False, cut=0.0, **options).network, 0
+    assert learn == "online-em", learn
+    return _best_of_rates(table, ties, moments, seed, **options)
 
 
-@lru_cache(maxsize=8)
-def _junction(
-    model: GraphModel, names: tuple[str, ...], states: tuple[tuple[str, int], ...]
-) -> JunctionTree:
-    """Remembered, because many tables are learnt with the same graph."""
-    from tacit.structure.graphs import VariableGraph
-    from tacit.structure.junction import junction_tree
+def _best_of_rates(
+    table: Table, ties: Ties, moments: CountedMoments, seed: int, rates: Sequence[float]
+) -> tuple[Network, int]:
+    from dataclasses import replace
 
-    return junction_tree(VariableGraph.of(model.graph), names, dict(states))
+    from tacit.estimators.junction_ways import JunctionJob, learn_online_em
+    from tacit.estimators.progress import silent
+    from tacit.estimators.recipes import Settings
+    from tacit.polish.online import Schedule
+
+    # A little more than no pseudo-counts: an entry that the first rows leave at zero would stay there.
+    settings = Settings(pseudo_counts=0.1)
+    job = JunctionJob(table, ties.junction, ties, moments, moments, settings, silent)
+    tried = [
+        learn_online_em(
+            replace(job, settings=replace(settings, seed=len(rates) * seed + number)),
+            Schedule(decay=rate),
+        )
+        for number, rate in enumerate(rates)
+    ]
+    best = max(tried, key=lambda each: float(each.diagnostics["objective"]))
+    return best.network, sum(int(each.diagnostics["n_steps"]) for each in tried)

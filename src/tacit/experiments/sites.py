@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tacit.experiments.strands import Strands
     from tacit.params.tree import Network
     from tacit.query.evidence import Evidence
+    from tacit.structure.topology import Topology
 
 N_LETTERS = 4
 
@@ -142,20 +143,19 @@ def perform(trial: SiteTrial) -> SiteRun:
     _warm_up(trial.case, trial.method)
     begun = time.process_time()
     try:
-        found = [_fitted(trial, rows) for rows in split.train]
+        networks, n_steps = learnt_classes(trial, split)
     except (RankError, np.linalg.LinAlgError) as error:
         seconds = time.process_time() - begun
         why = " ".join(str(error).split())
         return _run(trial, wrong=float("inf"), not_positive=1.0, seconds=seconds, failure=why)
     seconds = time.process_time() - begun
-    networks = [network for network, _ in found]
     scores, not_positive = class_scores(networks, split.test, raw=trial.method.as_printed)
     return _run(
         trial,
         wrong=float(np.mean(scores.argmax(axis=0) != split.answers)),
         not_positive=not_positive,
         seconds=seconds,
-        n_steps=sum(n_steps for _, n_steps in found),
+        n_steps=n_steps,
     )
 
 
@@ -198,33 +198,57 @@ def class_scores(
     return np.where(np.isnan(values), -np.inf, values), not_positive
 
 
+def learnt_classes(trial: SiteTrial, split: Split) -> tuple[list[Network], int]:
+    """What the trial's method learns of every class, and in how many steps."""
+    found = [_fitted(trial, rows) for rows in split.train]
+    return [network for network, _ in found], sum(n_steps for _, n_steps in found)
+
+
 def _fitted(trial: SiteTrial, rows: NDArray[np.int16]) -> tuple[Network, int]:
     """What the trial's method learns of one class, and in how many steps."""
-    from tacit.experiments.printed import learn_as_printed
-
     case, method = trial.case, trial.method
-    table, options = with_all_categories(rows, N_LETTERS), dict(method.options)
+    table = with_all_categories(rows, N_LETTERS)
     if method.as_printed:
-        topology = _chain(rows.shape[1])
-        return learn_as_printed(method.learn, case.n_states, topology, table, **options), 0
+        return _as_printed(trial, table, rows.shape[1])
     model = model_of(case, method, trial.seed, rows.shape[1]).fit(table)
     return model.network_, int(model.diagnostics_.get("n_steps", 0))
 
 
+def _as_printed(trial: SiteTrial, table: Any, length: int) -> tuple[Network, int]:
+    from tacit.experiments.printed import junction_as_printed, learn_as_printed
+
+    case, method = trial.case, trial.method
+    options = dict(method.options)
+    if case.order == 1:
+        return learn_as_printed(method.learn, case.n_states, _chain(length), table, **options), 0
+    graph = _higher_order(length, case.order)
+    return junction_as_printed(method.learn, case.n_states, graph, table, trial.seed, **options)
+
+
 def model_of(case: SiteCase, method: Method, seed: int, length: int) -> Any:
     """The estimator that learns one class."""
+    from tacit.estimators.chains import HigherOrderHMM
     from tacit.estimators.latent_tree import LatentTree
 
-    options = dict(method.options)
-    assert case.order == 1
-    return LatentTree(case.n_states, _chain(length), method.learn, random_state=seed, **options)
+    options: dict[str, Any] = {"learn": method.learn, "random_state": seed, **dict(method.options)}
+    if case.order == 1:
+        return LatentTree(case.n_states, _chain(length), **options)
+    return HigherOrderHMM(case.order, case.n_states, **options)
 
 
 @lru_cache(maxsize=4)
-def _chain(length: int) -> Any:
+def _chain(length: int) -> Topology:
     from tacit.toy import caterpillar
 
     return caterpillar(length)
+
+
+@lru_cache(maxsize=4)
+def _higher_order(length: int, order: int) -> tuple[tuple[str, str], ...]:
+    """The arrows of a hidden Markov model of some order."""
+    from tacit.toy import random_hmm_model
+
+    return tuple(random_hmm_model(length, order=order, random_state=0).edges)
 
 
 @lru_cache(maxsize=64)

@@ -316,13 +316,15 @@ def _generator(case: Case, *numbers: int) -> np.random.Generator:
 
 
 def with_all_categories(codes: NDArray[np.int16], n_categories: int) -> pa.Table:
-    """The rows as a table that also knows of categories which these rows do not show."""
+    """The rows as a table that also knows of categories which these rows do not show; -1 is missing."""
     import pyarrow as pa
 
     categories = pa.array(range(n_categories))
     return pa.table(
         {
-            f"x{leaf}": pa.DictionaryArray.from_arrays(pa.array(column), categories, ordered=True)
+            f"x{leaf}": pa.DictionaryArray.from_arrays(
+                pa.array(column, mask=column < 0), categories, ordered=True
+            )
             for leaf, column in enumerate(codes.T)
         }
     )
