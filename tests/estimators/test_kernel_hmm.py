@@ -299,3 +299,24 @@ def test_progress_is_told():
     few.fit(SERIES)
     assert told
     assert all(0 <= share <= 1 for share, _ in told)
+
+
+def test_moments_do_not_depend_on_the_pieces_that_sequences_come_in(monkeypatch):
+    from tacit.data.kernels import kernel_encoder
+    from tacit.data.series import read_series
+    from tacit.estimators import chain_spectral
+    from tacit.moments.windows import WindowMoments
+
+    series = read_series((SERIES, [700, 0, 20, 5, 775]))
+    encoder = kernel_encoder(SERIES, 0.8)
+    left_out = np.arange(1500) % 97 < 20
+    found = []
+    for at_once in (10_000, 720, 60, 11):
+        monkeypatch.setattr(chain_spectral, "AT_ONCE", at_once)
+        seeing = chain_spectral.Seeing(series, 1.0, encoder, (1, 2))
+        found += [(seeing.n_windows, seeing.moments(), seeing.moments(left_out))]
+    assert len({n_windows for n_windows, *_ in found}) == 1
+    for _, *others in found[1:]:
+        for one, other in zip(found[0][1:], others, strict=True):
+            for name in WindowMoments.__dataclass_fields__:
+                assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-8, abs=1e-8)

@@ -230,13 +230,12 @@ def learn_chain(
     """
     choice = Choice(series.cut(1000, MOST_POSITIONS), validation, settings, report)
     chosen = _chosen(choice)
-    final = Choice(series, None, settings, report)
     parts = []
     for number, trial in enumerate(chosen):
         report(0.9 + 0.1 * number / len(chosen), f"learning {trial.n_states} states")
-        parts.append(final.learnt(trial.bells, trial.n_states, trial.start, None, FINE))
+        parts.append(_learnt_from_all(choice, trial, series))
     encoders, tables = _joined(
-        [final.encoders(trial.bells) for trial in chosen],
+        [choice.encoders(trial.bells) for trial in chosen],
         [_settled(each, len(series.lengths)) for each, _ in parts],
     )
     together = tables[0]
@@ -256,6 +255,22 @@ def learn_chain(
     if choice.trials:
         diagnostics["held_out_score"] = choice.blend_score(chosen)
     return LearntChain(together, encoders, 0.0, diagnostics)
+
+
+def _learnt_from_all(choice: Choice, trial: Trial, series: Series) -> tuple[ChainTables, Any]:
+    """A model of a chosen setting; of many positions, from where those for choosing lead."""
+    from tacit.polish.chains import polished
+
+    if choice.series is series:
+        return choice.learnt(trial.bells, trial.n_states, trial.start, None, FINE)
+    start, _ = choice.learnt(trial.bells, trial.n_states, trial.start, None, ROUGH)
+    return polished(
+        start,
+        seen_through(choice.encoders(trial.bells), series),
+        gain=FINE * series.n_positions / choice.series.n_positions,
+        max_iter=choice.settings.max_iter,
+        strength=choice.settings.pseudo_counts,
+    )
 
 
 def _joined(

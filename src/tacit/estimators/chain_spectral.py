@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 from itertools import pairwise
+from operator import add
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +41,7 @@ RANKS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
 STRETCHES = (1, 2, 4, 8, 16)
 FALLBACKS = np.array([0.02, 0.05, 0.1, 0.2, 0.4])
 MOST_FEATURES = 30
+AT_ONCE = 50_000  # positions whose windows are held in memory
 WARM_UP = 60  # positions that are walked before those that are judged
 
 
@@ -58,34 +60,59 @@ class Seeing:
         n = self.series.n_positions
         return [self.moments(left_out) for left_out in folds(n, N_FOLDS, fold_block(n))]
 
-    @cached_property
-    def features(self) -> Array:
-        """(position, feature) what the kernel makes of each number."""
-        return self.encoder.features(self.series.values[:, 0])
+    @property
+    def reach(self) -> int:
+        """How many positions a window has on either side."""
+        return sum(self.stretches)
 
-    @cached_property
-    def windows(self) -> Windows:
-        """All windows."""
-        return windows_of(self.features, self.series.lengths, self.stretches)
+    def windows(self) -> Iterator[tuple[int, Windows]]:
+        """All windows, a stretch of positions at a time, and where the stretch begins."""
+        ends = self.series.ends
+        begin = 0  # sequences, as many as fit together; one that is too long comes in pieces
+        while begin < len(ends) - 1:
+            last = int(np.searchsorted(ends, ends[begin] + AT_ONCE, side="right")) - 1
+            if last > begin:
+                low, high = int(ends[begin]), int(ends[last])
+                features = self.encoder.features(self.series.values[low:high, 0])
+                yield low, windows_of(features, self.series.lengths[begin:last], self.stretches)
+                begin = last
+            else:
+                yield from self._windows_of_one(int(ends[begin]), int(ends[begin + 1]))
+                begin += 1
+
+    def _windows_of_one(self, start: int, stop: int) -> Iterator[tuple[int, Windows]]:
+        """The windows of one long sequence; each window is in one piece."""
+        for first in range(start, stop, AT_ONCE):
+            low, high = max(first - self.reach, start), min(first + AT_ONCE + self.reach, stop)
+            features = self.encoder.features(self.series.values[low:high, 0])
+            found = windows_of(features, np.array([high - low]), self.stretches)
+            yield low, found if first == start else replace(found, firsts=found.firsts[:0])
 
     @cached_property
     def directions(self) -> Directions:
         """The leading directions of past and future."""
         nothing = np.empty((len(self.stretches) * self.encoder.size, 0))
-        moments = WindowMoments.of(self.windows, nothing, nothing)
-        return leading_directions(moments, max(RANKS))
+        parts = (WindowMoments.of(each, nothing, nothing) for _, each in self.windows())
+        return leading_directions(reduce(add, parts), max(RANKS))
 
     def moments(self, left_out: NDArray[np.bool_] | None = None) -> WindowMoments:
         """Sums over the windows that have nothing to do with some positions."""
-        windows = self.windows
-        weights = None
-        if left_out is not None:
-            reach = sum(self.stretches)
-            touched = np.concatenate([[0], np.cumsum(left_out)])
-            low = np.maximum(windows.positions - reach, 0)
-            high = np.minimum(windows.positions + reach + 1, len(left_out))
-            weights = (touched[high] == touched[low]).astype(np.float64)
-        return WindowMoments.of(windows, self.directions.left, self.directions.right, weights)
+        left, right = self.directions.left, self.directions.right
+        touched = None if left_out is None else np.concatenate([[0], np.cumsum(left_out)])
+        parts = []
+        for start, each in self.windows():
+            weights = None
+            if touched is not None:
+                at = each.positions + start
+                apart = touched[at + self.reach + 1] == touched[at - self.reach]
+                weights = apart.astype(np.float64)
+            parts.append(WindowMoments.of(each, left, right, weights))
+        return reduce(add, parts)
+
+    @cached_property
+    def n_windows(self) -> int:
+        """Number of windows."""
+        return sum(len(each.positions) for _, each in self.windows())
 
     def operators(self, moments: WindowMoments, rank: int) -> Operators:
         """The operators of some rank."""
@@ -166,7 +193,7 @@ def learn_spectral(
         "stretches": list(stretches),
         "singular_values": final.directions.sizes.tolist(),
         "n_features": final.encoder.size,
-        "n_windows": len(final.windows.positions),
+        "n_windows": final.n_windows,
         "held_out_score": best["held_out_score"],
         "candidates": tried,
     }
@@ -178,7 +205,7 @@ def _seeing(series: Series, bandwidth: float, margin: Margin, stretches: tuple[i
     width = bandwidth * median_bandwidth(margin.scores(numbers[~np.isnan(numbers)]))
     encoder = kernel_encoder(numbers, width, n_features=MOST_FEATURES, margin=margin)
     found = Seeing(series, bandwidth, encoder, stretches)
-    if len(found.windows.positions) == 0:
+    if found.n_windows == 0:
         raise DataError(
             "no sequence has three positions in a row that were all observed; spectral learning "
             "needs them"
