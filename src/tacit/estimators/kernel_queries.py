@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.estimators.arguments import check_choice, check_rows, generator_from
 from tacit.estimators.kernel_rows import KernelRows
+
+if TYPE_CHECKING:
+    from tacit.data.mixed import MixedTable
 
 Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
@@ -71,13 +74,13 @@ class KernelQueries(KernelRows):
         -------
         grid : (place,) array
         densities : (row, place) array
-            Not negative, of integral one over all numbers. What was negative before, as a share, is in
-            ``diagnostics_["repairs"]``.
+            Those of the tree, without the Gaussian beside it; not negative, of integral one over all
+            numbers. What was negative before, as a share, is in ``diagnostics_["repairs"]``.
         """
         leaf = self._number(target)
         places = self.encoders_[leaf].grid() if grid is None else _checked_grid(grid)
-        found = [each.densities(places).values for each in self._coefficients(X, leaf)]
-        return places, np.concatenate(found)
+        told = self._coefficients(self._rows(X)[0], leaf)
+        return places, np.concatenate([each.densities(places).values for each in told])
 
     def expectation(self, X: Any, target: str, function: Function | None = None) -> Array:
         """The mean of a column of numbers, or of a function of it, given whatever else is in each row.
@@ -96,9 +99,18 @@ class KernelQueries(KernelRows):
             Within the range that the function has on the column.
         """
         leaf = self._number(target)
-        found = [each.expectations(function) for each in self._coefficients(X, leaf)]
-        tree = np.concatenate(found)
-        return self._joined(X, leaf, tree, lambda answers: answers.expectation(leaf, function))
+        return self._means(self._rows(X)[0], leaf, function)
+
+    def _means(
+        self,
+        table: MixedTable,
+        leaf: int,
+        function: Function | None = None,
+        soft: Mapping[int, Array] | None = None,
+    ) -> Array:
+        told = self._coefficients(table, leaf, soft)
+        tree = np.concatenate([each.expectations(function) for each in told])
+        return self._joined(table, leaf, tree, lambda answers: answers.expectation(leaf, function))
 
     def quantiles(self, X: Any, target: str, q: ArrayLike = (0.05, 0.5, 0.95)) -> Array:
         """Quantiles of a column of numbers given whatever else is present in each row.
@@ -117,10 +129,19 @@ class KernelQueries(KernelRows):
         leaf, shares = self._number(target), np.asarray(q, dtype=np.float64)
         if shares.ndim > 1:
             raise ArgumentError(f"q has shape {shares.shape}; give a number, or a list of numbers")
-        asked = np.atleast_1d(shares)
-        tree = np.concatenate([each.quantiles(asked) for each in self._coefficients(X, leaf)])
-        found = self._joined(X, leaf, tree, lambda answers: answers.quantiles(leaf, asked))
+        found = self._quantiles(self._rows(X)[0], leaf, np.atleast_1d(shares))
         return found[:, 0] if shares.ndim == 0 else found
+
+    def _quantiles(
+        self,
+        table: MixedTable,
+        leaf: int,
+        shares: Array,
+        soft: Mapping[int, Array] | None = None,
+    ) -> Array:
+        told = self._coefficients(table, leaf, soft)
+        tree = np.concatenate([each.quantiles(shares) for each in told])
+        return self._joined(table, leaf, tree, lambda answers: answers.quantiles(leaf, shares))
 
     def predict_proba(
         self,
@@ -216,14 +237,15 @@ class KernelQueries(KernelRows):
         from tacit.estimators.asking import target_names
         from tacit.query.joint import joint_conditional
 
-        evidence = self._given(given)
-        if isinstance(target, str) and self.schema_.index(target) in self.schema_.continuous:
-            (found,) = self._coefficients_of(evidence, [self.schema_.index(target)])
-            numbers = found.quantiles(np.array(SHARES))[0].tolist()
-            names = [f"{share:.0%}" for share in SHARES]
-            mean = float(found.expectations()[0])
-            return {"mean": mean, **dict(zip(names, numbers, strict=True))}
+        rows, soft = self._given_rows(given)
         names = target_names(self.schema_, target)
+        if isinstance(target, str) and self.schema_.index(target) in self.schema_.continuous:
+            leaf = self.schema_.index(target)
+            mean = float(self._means(rows, leaf, soft=soft)[0])
+            numbers = self._quantiles(rows, leaf, np.array(SHARES), soft)[0].tolist()
+            shares = [f"{share:.0%}" for share in SHARES]
+            return {"mean": mean, **dict(zip(shares, numbers, strict=True))}
+        evidence = next(self._evidence_blocks(rows, soft))
         leaves = [self._category(name) for name in names]
         with self._threads():
             table = joint_conditional(self.parameters_, evidence.without(leaves), leaves)

@@ -92,11 +92,12 @@ class KernelRows(TreeQueries):
     def _given(self, known: Mapping[str, Any] | None) -> Evidence:
         return next(self._evidence_blocks(*self._given_rows(known)))
 
-    def _coefficients(self, X: Any, leaf: int) -> Iterator[Coefficients]:
+    def _coefficients(
+        self, table: MixedTable, leaf: int, soft: Mapping[int, Array] | None = None
+    ) -> Iterator[Coefficients]:
         """What the rows say of a leaf, block by block; repairs are recorded at the end."""
-        table, _ = self._rows(X)
         repairs = self._no_repairs()
-        for evidence in self._evidence_blocks(table):
+        for evidence in self._evidence_blocks(table, soft):
             (found,) = self._coefficients_of(evidence, [leaf])
             repairs += found.repairs()
             yield found
@@ -114,14 +115,16 @@ class KernelRows(TreeQueries):
     def _blend(self) -> Blend | None:
         return self.blend_ if self.blend else None
 
-    def _joined(self, X: Any, leaf: int, tree: Array, ask: Callable[[Answers], Array]) -> Array:
+    def _joined(
+        self, table: MixedTable, leaf: int, tree: Array, ask: Callable[[Answers], Array]
+    ) -> Array:
         """What the tree says of a column of numbers, joined with what the Gaussian beside it says."""
         from tacit.estimators.blending import without_column
 
         if self._blend is None or self._blend.weights[leaf] == 0:
             return tree
-        table = without_column(self._rows(X)[0], leaf)
-        return self._blend.joined(leaf, tree, ask(self._blend.companion.answers(table)))
+        answers = self._blend.companion.answers(without_column(table, leaf))
+        return self._blend.joined(leaf, tree, ask(answers))
 
     def _no_repairs(self) -> Repairs:
         from tacit.query.repairs import Repairs
