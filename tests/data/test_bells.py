@@ -36,6 +36,9 @@ def test_masses_between_numbers_are_integrals_of_the_densities(low, width):
     summed = bells.likelihoods(middles).sum(axis=0) * (grid[1] - grid[0])
     ends = bells.cumulative(np.array([low, low + width]))
     assert ends[1] - ends[0] == pytest.approx(summed, abs=1e-4)
+    far = bells.cumulative(np.array([-1e12, 1e12]))
+    assert far[0] == pytest.approx(np.zeros(bells.size), abs=1e-9)
+    assert far[1] == pytest.approx(np.ones(bells.size), abs=1e-9)
 
 
 def test_missing_numbers_have_ones_and_features_sum_to_one():

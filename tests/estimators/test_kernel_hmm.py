@@ -179,6 +179,7 @@ def test_damaged_files_are_refused(tmp_path):
         (header, {name: each for name, each in arrays.items() if name != "moves"}),
         (header, arrays | {"moves": 2 * arrays["moves"]}),
         (header, arrays | {"start": np.array([np.nan, 1.0])}),
+        (header, arrays | {"start": np.array([-0.5, 1.5])}),
         (header, arrays | {"emit.0": arrays["emit.0"][:, 1:]}),
         (header, {name: each for name, each in arrays.items() if "centers" not in name}),
         (header | {"chain": {}}, arrays),
@@ -320,3 +321,21 @@ def test_moments_do_not_depend_on_the_pieces_that_sequences_come_in(monkeypatch)
         for one, other in zip(found[0][1:], others, strict=True):
             for name in WindowMoments.__dataclass_fields__:
                 assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-8, abs=1e-8)
+
+
+def test_what_is_left_out_has_no_part_in_the_moments():
+    from tacit.data.kernels import kernel_encoder
+    from tacit.data.series import read_series
+    from tacit.estimators.chain_spectral import Seeing
+    from tacit.moments.windows import WindowMoments
+
+    encoder = kernel_encoder(SERIES, 0.8)
+    left_out = np.arange(1500) % 97 < 20
+    seeing = Seeing(read_series(SERIES), 1.0, encoder, (1, 2))
+    other = Seeing(read_series(np.where(left_out, -SERIES, SERIES)), 1.0, encoder, (1, 2))
+    vars(other)["directions"] = seeing.directions
+    one, two = seeing.moments(left_out), other.moments(left_out)
+    assert 0 < one.n_windows < seeing.n_windows
+    for name in WindowMoments.__dataclass_fields__:
+        if name != "first":  # the start of the sequence is not a window
+            assert getattr(one, name) == pytest.approx(getattr(two, name), rel=1e-9, abs=1e-9)

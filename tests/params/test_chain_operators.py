@@ -56,6 +56,11 @@ def test_exact_moments_of_kernel_features_give_exact_sequence_densities(seed):
         truth = string_probability(chain, blurred @ chain.emit[0].T)
         found = value(operators, encoder.likelihoods(places))
         assert found == pytest.approx(truth, abs=1e-8)
+        # A missing number is summed out.
+        rows, evidence = blurred @ chain.emit[0].T, encoder.likelihoods(places)
+        rows[2], evidence[2] = 1.0, np.nan
+        truth = string_probability(chain, rows)
+        assert value(operators, evidence) == pytest.approx(truth, abs=1e-8)
 
 
 def test_longer_stretches_see_more_states_than_symbols():
