@@ -1,0 +1,56 @@
+"""Writes the stored model files of kernel trees, and what the models say before they are saved.
+
+Like `stored_models`: written once, when the format is new, and then never again.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from tacit import KernelTree
+
+FOLDER = Path(__file__).parents[1] / "files" / "stored"
+MODELS = {
+    "kernel-tree-1-bins": lambda: KernelTree(2, "star", n_bins=4),
+    "kernel-tree-1-kernels": lambda: KernelTree(
+        2, "star", "spectral", bandwidth=0.5, n_features=8, n_views=2
+    ),
+    "kernel-tree-2-mixture": lambda: KernelTree(2, n_components=2, n_bins=3, blend=False),
+}
+
+
+def rows(n_rows=150, seed=0):
+    """Numbers, some of them missing, and categories that all lean on one number."""
+    rng = np.random.default_rng(seed)
+    z = rng.choice([-1.0, 1.0], size=n_rows)
+    noise = rng.normal(size=(n_rows, 4))
+    return {
+        "été; 'a'": np.exp(z + noise[:, 0]).round(6).tolist(),
+        "b": [None if abs(x) > 2.2 else round(x, 6) for x in (z + noise[:, 1]).tolist()],
+        "size": np.array(["s", "m", "l"])[np.digitize(z + noise[:, 2], [-0.5, 0.5])].tolist(),
+        "flag": (z + noise[:, 3] > 0).tolist(),
+    }
+
+
+def answers(model):
+    """Numbers that depend on everything that is stored."""
+    asked = {name: column[:8] for name, column in rows(seed=1).items()}
+    return {
+        "columns": model.schema_.to_json(),
+        "newick": model.topology_.to_newick(),
+        "log_density": model.score_samples(asked).tolist(),
+        "median": model.quantiles(asked, "b", 0.5).tolist(),
+        "mean": model.expectation(asked, "été; 'a'").tolist(),
+        "shares": model.predict_proba(asked, "size").ravel().tolist(),
+        "density": model.conditional_density(asked, "b", [-1.0, 0.0, 1.0])[1].ravel().tolist(),
+    }
+
+
+if __name__ == "__main__":
+    for name, make in MODELS.items():
+        path = FOLDER / f"{name}.tacit"
+        if not path.exists():
+            model = make().fit(rows())
+            model.save(path)
+            path.with_suffix(".json").write_text(json.dumps(answers(model), indent=1) + "\n")
