@@ -35,8 +35,8 @@ class KernelTree(KernelQueries):
     learn : {"auto", "spectral"}
         "auto": columns of numbers are cut into bins, trees of categories are learnt as `LatentTree` learns
         them, and every bin becomes a smooth bump of density. Densities are never negative. "spectral":
-        kernel features of the numbers, whose moments are factorised (Song et al. 2011, 2014): fast, and in
-        one pass over the rows; densities may be slightly negative.
+        kernel features of the numbers, whose moments are factorised (Song et al. 2011, 2014): fast, in
+        a few passes over the rows; densities may be slightly negative.
     continuous : collection of str
         Columns that hold numbers. Others do where they hold numbers with more than 20 distinct values.
     bandwidth : float or "auto"
