@@ -51,6 +51,15 @@ def test_experiments_are_run_in_order_and_their_verdicts_printed(calls, tmp_path
     assert said == "fig-4.4: so\n  a.csv  a.png\nfig-4.5: so\n  a.csv  a.png\n"
 
 
+def test_figures_in_lines_of_text_are_printed_before_the_verdict(monkeypatch):
+    found = Verdict(
+        *("fig-5.4", "A claim.", True, "why", Path("a.csv"), Path("a.png"), "so"),
+        table="1 [2]\n3 4",
+    )
+    monkeypatch.setattr(tacit.experiments, "run", lambda *_, **__: found)
+    assert run("fig-5.4") == "1 [2]\n3 4\nso\n  a.csv  a.png\n"
+
+
 def test_verdicts_in_json(calls):
     said = json.loads(run("fig-4.4", "fig-4.5", "--json"))
     assert [each["held"] for each in said] == [True, False]

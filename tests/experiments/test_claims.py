@@ -443,6 +443,117 @@ def test_song_figure_2_fails_where_the_new_algorithm_is_faster_or_slower_than_bo
     assert held("song-fig-2", error_song, changed) == [True, True, True, False]
 
 
+# -- figures 5.4 and 5.5 --------------------------------------------------------------------------
+
+
+def error_5_4(trial):
+    level = {
+        "spectral": 0.1,
+        "EM": 0.2,
+        "EM 1e-5": 0.15,
+        "online EM": 0.18,
+        "spectral, all ranks": 0.12,
+    }
+    return level.get(trial.method.name, 0.3) + 0.001 * trial.seed
+
+
+def seconds_5_4(trial):
+    level = {"EM": 30.0, "EM 1e-5": 150.0, "online EM": 40.0}.get(trial.method.name, 1.0)
+    return 0.01 * level * (1 + 0.1 * trial.seed)
+
+
+def test_figure_5_4_holds_where_spectral_is_nowhere_behind_and_much_faster():
+    assert held("fig-5.4", error_5_4, seconds_5_4) == [True] * 5
+
+
+@pytest.mark.parametrize(
+    ("condition", "factor", "failing"),
+    [
+        (at(1000, "spectral"), 1.6, [0]),
+        (at(1000, "EM"), 0.4, [0]),
+        (at(100_000, "EM 1e-5"), 0.5, [0]),
+        (at(100_000, "online EM"), 0.5, [1, 2]),
+        (at(100_000, "EM"), 0.55, [2]),
+        (at(100_000, "spectral, all ranks"), 1.8, [2]),
+    ],
+)
+def test_figure_5_4_fails_in_the_part_whose_errors_are_otherwise(condition, factor, failing):
+    on_one = but(error_5_4, lambda t: condition(t) and t.case.graph == "loopy", times(factor))
+    assert held("fig-5.4", on_one, seconds_5_4) == [part not in failing for part in range(5)]
+
+
+def test_figure_5_4_compares_means_over_the_models():
+    once = but(error_5_4, lambda t: at(1000, "spectral")(t) and t.seed == 0, times(1.5))
+    assert held("fig-5.4", once, seconds_5_4)[0]  # 0.15 and 0.101 beside 0.15 and 0.151
+    once = but(error_5_4, lambda t: at(1000, "spectral")(t) and t.seed == 0, times(3))
+    assert not held("fig-5.4", once, seconds_5_4)[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "factor", "failing"),
+    [("EM 1e-5", 0.6, [4]), ("EM", 0.3, [3]), ("online EM", 0.2, [3])],
+)
+def test_figure_5_4_needs_all_graphs_to_be_faster_at_the_largest_size(name, factor, failing):
+    slow = but(
+        seconds_5_4,
+        lambda t: at(100_000, name)(t) and t.case.graph == "factorial-8",
+        times(factor),
+    )
+    assert held("fig-5.4", error_5_4, slow) == [part not in failing for part in range(5)]
+    elsewhere = but(seconds_5_4, at(1000, name), times(factor))
+    assert held("fig-5.4", error_5_4, elsewhere) == [True] * 5
+
+
+def test_figure_5_4_has_a_table_of_errors_and_ratios():
+    asked = experiment("fig-5.4")
+    runs = made_runs(few_seeds("fig-5.4"), error_5_4, seconds_5_4)
+    lines = asked.table(runs).splitlines()
+    assert len(lines) == 2 + 4 * len(asked.settings["paper"].sizes)
+    assert lines[2].split()[:6] == ["order2-10", "100", "0.101", "1.0x", "0.201", "30.0x"]
+    (last,) = [line for line in lines if line.split()[:2] == ["loopy", "100000"]]
+    assert "150.0x" in last
+
+
+def wrong_5_5(trial):
+    few = {"spectral": 0.2, "EM": 0.4, "online EM": 0.3, "Tacit auto": 0.1}
+    many = {"spectral": 0.05, "EM": 0.05, "online EM": 0.045, "Tacit auto": 0.04}
+    return (few if trial.n_rows < 500 else many).get(trial.method.name, 0.06)
+
+
+def seconds_5_5(trial):
+    return 0.01 if trial.method.name == "spectral" else 1.0
+
+
+def test_figure_5_5_holds_where_spectral_leads_first_and_is_as_good_as_em_in_the_end():
+    assert held("fig-5.5", wrong_5_5, seconds_5_5) == [True] * 4
+
+
+@pytest.mark.parametrize(
+    ("condition", "wrong", "failing"),
+    [
+        (at(100, "spectral"), 0.35, [0]),
+        (at(2500, "online EM"), 0.02, [1]),
+        (at(2500, "spectral"), 0.055, [2]),
+        (at(2500, "EM 1e-5"), 0.03, [2]),
+        (at(2500, "EM, 5 pseudo-counts"), 0.03, [2]),
+    ],
+)
+def test_figure_5_5_fails_in_the_part_that_is_otherwise(condition, wrong, failing):
+    changed = but(wrong_5_5, condition, lambda _: wrong)
+    assert held("fig-5.5", changed, seconds_5_5) == [part not in failing for part in range(4)]
+
+
+def test_figure_5_5_needs_spectral_to_be_faster_at_every_size():
+    slow = but(seconds_5_5, at(500, "spectral"), times(200))
+    assert held("fig-5.5", wrong_5_5, slow) == [True, True, True, False]
+
+
+def test_figure_5_5_has_a_table_of_shares_and_ratios():
+    asked = experiment("fig-5.5")
+    lines = asked.table(made_runs(few_seeds("fig-5.5"), wrong_5_5, seconds_5_5)).splitlines()
+    assert lines[2].split()[:5] == ["100", "0.2000", "1.0x", "0.4000", "100.0x"]
+
+
 # -- Song et al., figure 3 ------------------------------------------------------------------------
 
 

@@ -8,7 +8,12 @@ from tacit.experiments.laplace import grid
 from tacit.experiments.running import HOMES, experiment
 from tacit.experiments.trials import TEST_ROWS, Trial
 
-REAL = {"fig-6.7", "fig-7.9", "song-fig-3"}  # those with data that are not drawn from a model
+REAL = {
+    "fig-5.5",
+    "fig-6.7",
+    "fig-7.9",
+    "song-fig-3",
+}  # those with data that are not drawn from a model
 NUMBERS = {"fig-6.5", "fig-6.6"}  # those that draw numbers, not categories
 MODELS = [name for name in HOMES if name not in REAL | NUMBERS]
 
@@ -98,6 +103,28 @@ def test_song_figure_2_tells_fewer_states_than_there_are():
     assert kinds == {"cat", "bin", "random"}
     assert options("song-fig-2", "EM")[0] == {"tol": 1e-4, "n_restarts": 5}
     assert options("song-fig-2", "new") == ({}, True)
+
+
+def test_figure_5_4_has_the_graphs_of_the_thesis_and_one_of_its_own():
+    cases = paper("fig-5.4").cases
+    assert [case.graph for case in cases] == ["order2-10", "order3-10", "factorial-8", "loopy"]
+    assert [case.n_categories for case in cases] == [4, 4, 16, 16]
+    assert {case.n_states for case in cases} == {2}
+    for name, tol in (("EM", 1e-4), ("EM 1e-5", 1e-5)):
+        found, _ = options("fig-5.4", name)
+        assert (found["tol"], found["n_restarts"], found["compress"]) == (tol, 5, False)
+    assert options("fig-5.4", "online EM") == ({"rates": (0.6, 0.7, 0.8, 0.9, 1.0)}, True)
+    assert options("fig-5.4", "spectral") == ({}, False)
+    assert options("fig-5.4", "spectral, all ranks") == ({"n_views": 1}, True)
+
+
+def test_figure_5_5_has_second_order_models_of_two_states():
+    (case,) = paper("fig-5.5").cases
+    assert (case.data, case.order, case.n_states) == ("splice", 2, 2)
+    assert paper("fig-5.5").n_seeds == 10
+    # Of 3190 sequences, and without those that are judged too.
+    assert paper("fig-5.5").sizes[-1] + case.n_test <= 3000
+    assert options("fig-5.5", "EM")[0]["tol"] == 1e-4
 
 
 def test_song_figure_3_has_sequences_of_100_letters_and_two_or_three_states():

@@ -194,8 +194,11 @@ def class_scores(
     not_positive = float(np.mean(~(sign > 0)))
     if not raw:
         return np.stack([log_prob(network, rows).values for network in networks]), not_positive
-    values = sign * np.exp(log_abs - np.nanmax(log_abs, axis=0))
-    return np.where(np.isnan(values), -np.inf, values), not_positive
+    beyond = np.isnan(sign) | np.isnan(log_abs)
+    sizes = np.where(beyond, -np.inf, log_abs)
+    most = sizes.max(axis=0)
+    values = sign * np.exp(sizes - np.where(np.isfinite(most), most, 0.0))
+    return np.where(beyond, -np.inf, values), not_positive
 
 
 def learnt_classes(trial: SiteTrial, split: Split) -> tuple[list[Network], int]:

@@ -2,7 +2,8 @@
 
 The paper cuts its sequences (Kalkatawi et al. 2012) to 100 letters and does not say where; here they are
 fifty letters on either side of the signal, of the newer Omni-PolyA set, of which as many are taken as the
-paper has. How often the paper split them is not said either: ten times here.
+paper has (less about ten of 9500, which are copies of sequences to be judged). How often the paper split
+them is not said either: ten times here.
 """
 
 from __future__ import annotations
