@@ -16,17 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.encoders import Encoder, IndicatorEncoder
-from tacit.data.kernels import even_quantiles, kernel_encoder, median_bandwidth
-from tacit.data.margins import Margin, fit_margin
+from tacit.data.encoders import Encoder
 from tacit.errors import RankError, TooExpensiveError
 from tacit.estimators.choosing import surely_better
 from tacit.estimators.number_bins import Learned, Trial
 from tacit.estimators.number_evidence import log_conditionals, log_densities
+from tacit.estimators.number_features import FeatureColumns, Split, metric_distances
 from tacit.estimators.recipes import Learnt, Settings
-from tacit.estimators.states import known_states, rows_aside, state_counts
+from tacit.estimators.states import known_states, state_counts
 from tacit.estimators.structures import STRUCTURES, found_in_distances, parsed_topology
-from tacit.factor.kernel_metric import kernel_distances
 from tacit.moments.features import FeatureMoments
 from tacit.params.spectral import spectral
 from tacit.params.tree import Chain, Dense, Network
@@ -39,20 +37,11 @@ from tacit.structure.topology import Topology
 if TYPE_CHECKING:
     from tacit.data.mixed import MixedTable
     from tacit.estimators.progress import Report
-    from tacit.factor.metrics import Distances
 
 Array = NDArray[np.float64]
 
 # Trees that are tried where none is given; the first is left only for one that is surely better.
 CANDIDATES = ("refined-joining", "chow-liu-joining", "neighbor-joining")
-# Features of the metric: how much of the kernel may be left over, and the largest number.
-METRIC_TOLERANCE, METRIC_FEATURES = 1e-3, 12
-# Of the features at the leaves.
-TOLERANCE = 1e-4
-# Features of all columns together, and of one: the fewest and the most.
-MOST_FEATURES, FEWEST_FEATURES, LARGEST = 3000, 20, 200
-# Numbers whose distances tell the median one.
-QUANTILES = 1024
 # Where the search begins: a multiple of the median distance for a thousand rows, ranks, views.
 FIRST_BANDWIDTH, FIRST_RANK, FIRST_VIEWS = 0.4, 3, 10
 RANKS = (1, 2, 3, 4, 6, 8, 12, 16)
@@ -62,9 +51,8 @@ STEP = 2**0.5  # between bandwidths
 LEAST, MOST = 0.02, 2.0  # bandwidths
 # Bandwidths shrink with so much of a power of the rows.
 RATE = 0.2
-# Rows that choices are made with and judged by, and the fewest; products that one choice may take.
-MOST_ROWS, MOST_JUDGED, FEWEST_ROWS = 20_000, 1000, 50
-MOST_WORK, ROWS_IN_ANY_CASE = 2e10, 3000
+# Rows that choices are made with: so many, fewer where features are many, but some in any case.
+MOST_ROWS, MOST_WORK, ROWS_IN_ANY_CASE = 20_000, 2e10, 3000
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +86,7 @@ class Choice:
 def learn_by_kernels(table: MixedTable, validation: MixedTable | None, asked: Asked) -> Learned:
     """Tree, ranks, bandwidth and operators, as far as they were left open."""
     asked.report(0.0, "the columns' own densities")
-    columns = FeatureColumns(table, asked)
+    columns = FeatureColumns(table, asked.normal_scores, asked.n_features)
     work = MOST_WORK / (columns.most_features * len(table.schema)) ** 2
     most = int(min(max(work, ROWS_IN_ANY_CASE), MOST_ROWS))
     split = Split.of(table, validation, asked.settings.seed, most)
@@ -132,118 +120,6 @@ def learn_by_kernels(table: MixedTable, validation: MixedTable | None, asked: As
         trials,
         columns.margins,
     )
-
-
-def metric_distances(table: MixedTable, multiple: float = 1.0) -> Distances:
-    """Distances between columns by kernel features with a multiple of the median bandwidth."""
-    return kernel_distances(
-        FeatureMoments.of(_cells(table), _metric(table, multiple), table.weights)
-    )
-
-
-def _metric(table: MixedTable, multiple: float) -> list[Encoder]:
-    found: list[Encoder] = []
-    for place in range(len(table.schema)):
-        values = table.column(place)
-        if place in table.schema.categorical:
-            found.append(IndicatorEncoder(table.schema.cards[place]))
-            continue
-        width = multiple * median_bandwidth(values)
-        found.append(kernel_encoder(values, width, METRIC_TOLERANCE, n_features=METRIC_FEATURES))
-    return found
-
-
-def _cells(table: MixedTable) -> list[NDArray[Any]]:
-    return [table.column(place) for place in range(len(table.schema))]
-
-
-@dataclass(frozen=True, eq=False)
-class FeatureColumns:
-    """The columns of a table: their own distributions, and features of any bandwidth."""
-
-    table: MixedTable
-    asked: Asked
-
-    @cached_property
-    def margins(self) -> tuple[Margin | Array, ...]:
-        """The distribution of each column for itself: a density, or shares of categories."""
-        table, found = self.table, []
-        for place, column in enumerate(_cells(table)):
-            if place in table.schema.continuous:
-                found.append(fit_margin(column, table.weights))
-            else:
-                there = column >= 0
-                weights = None if table.weights is None else table.weights[there]
-                size = table.schema.cards[place]
-                shares = np.bincount(column[there], weights, minlength=size) + 1.0
-                found.append(shares / shares.sum())
-        return tuple(found)
-
-    @cached_property
-    def medians(self) -> tuple[float, ...]:
-        """The median distance of two rows in each column of numbers, on the scale of its kernels."""
-        found = []
-        for place in self.table.schema.continuous:
-            margin = self.margins[place]
-            assert isinstance(margin, Margin)
-            some = even_quantiles(self.table.column(place), QUANTILES)
-            found.append(
-                median_bandwidth(margin.scores(some) if self.asked.normal_scores else some)
-            )
-        return tuple(found)
-
-    @property
-    def most_features(self) -> int:
-        """The largest number of features of a column."""
-        if not isinstance(self.asked.n_features, str):
-            return self.asked.n_features
-        return min(max(MOST_FEATURES // len(self.table.schema), FEWEST_FEATURES), LARGEST)
-
-    def encoders(self, multiple: float) -> tuple[Encoder, ...]:
-        """Kernel features with this multiple of the median bandwidth, and indicators of categories."""
-        table, medians = self.table, iter(self.medians)
-        found: list[Encoder] = []
-        for place, margin in enumerate(self.margins):
-            if not isinstance(margin, Margin):
-                found.append(IndicatorEncoder(table.schema.cards[place]))
-                continue
-            warp = margin if self.asked.normal_scores else None
-            found.append(
-                kernel_encoder(
-                    table.column(place),
-                    multiple * next(medians),
-                    TOLERANCE,
-                    n_features=self.most_features,
-                    margin=warp,
-                )
-            )
-        return tuple(found)
-
-    def moments(self, rows: MixedTable, multiple: float) -> FeatureMoments:
-        """The moments of the features of some rows."""
-        return FeatureMoments.of(_cells(rows), self.encoders(multiple), rows.weights)
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Rows to learn from and rows to judge by, where there are enough."""
-
-    learning: MixedTable
-    judging: MixedTable | None
-    numbers: NDArray[np.int64] | None = None  # of these rows in the table, if they are its own
-
-    @staticmethod
-    def of(table: MixedTable, validation: MixedTable | None, seed: int, most: int) -> Split:
-        """Some rows set aside, unless there are others to judge by; at most so many in all."""
-        everything = validation is not None
-        if table.n_rows < FEWEST_ROWS and not everything:
-            return Split(table, None)
-        learning, judging = rows_aside(table, seed, everything=everything, most=most)
-        rows = table if learning is None else table.take(learning)
-        watching = validation if judging is None else table.take(judging)
-        if watching is not None:
-            watching = watching.take(slice(0, MOST_JUDGED))
-        return Split(rows, watching, judging)
 
 
 def _fitted(

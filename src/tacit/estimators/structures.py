@@ -285,7 +285,7 @@ def _found_in_numbers(data: Any, method: str, metric: str, report: Report) -> Fo
 
 def _found_in_features(data: Any, method: str, report: Report) -> Found:
     from tacit.data.mixedreading import read_mixed
-    from tacit.estimators.number_kernels import metric_distances
+    from tacit.estimators.number_features import metric_distances
 
     table = read_mixed(data)
     report(0.3, "distances")
