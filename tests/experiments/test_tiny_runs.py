@@ -41,7 +41,7 @@ def test_a_tiny_run_writes_table_and_picture_and_is_not_run_again(name, tmp_path
     assert tuple(rows[0]) == settings.kind.columns()
     assert len(rows) == len(settings.trials()) == len(told)
     results = [float(row[settings.kind.first_result]) for row in rows]
-    assert min(results) > 0 or settings.kind.first_result == "hops"  # there may be no wrong ones
+    assert min(results) > 0 or settings.kind.first_result in {"hops", "wrong"}  # there may be none
     assert min(results) >= 0
     assert all(0 < float(row["seconds"]) < 60 for row in rows)
     assert found.png.read_bytes().startswith(b"\x89PNG")
