@@ -111,9 +111,16 @@ def test_the_class_is_the_one_whose_joint_table_has_more(method, monkeypatch):
         joints.append(np.exp(scores[0]).reshape((4,) * 4))
         assert joints[-1].sum() == pytest.approx(1, abs=0.3 if method.as_printed else 0.05)
     found = np.array([joint[tuple(split.test.codes.T)] for joint in joints]).argmax(axis=0)
-    negative = perform(trial).not_positive
-    if negative == 0:
-        assert perform(trial).wrong == pytest.approx(np.mean(found != split.answers), rel=1e-5)
+    by_bayes = np.array(
+        [
+            len(rows) * joint[tuple(split.test.codes.T)]
+            for rows, joint in zip(split.train, joints, strict=True)
+        ]
+    ).argmax(axis=0)
+    outcome = perform(trial)
+    assert outcome.wrong_by_bayes == pytest.approx(np.mean(by_bayes != split.answers), rel=1e-5)
+    if outcome.not_positive == 0:
+        assert outcome.wrong == pytest.approx(np.mean(found != split.answers), rel=1e-5)
     split_of.cache_clear()
 
 
@@ -169,7 +176,7 @@ def test_what_cannot_be_learnt_is_a_line_with_its_reason(monkeypatch):
     monkeypatch.setattr(sites, "_fitted", refused)
     found = perform(SiteTrial(CASE, 50, 0, Method("never", "em")))
     assert found.failure == "too many states"
-    assert found.wrong == math.inf
+    assert found.wrong == found.wrong_by_bayes == math.inf
     assert type(found).of_cells(found.cells()) == found
 
 

@@ -7,6 +7,7 @@ No sequence is in both parts, however often it occurs.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from functools import lru_cache
@@ -129,6 +130,7 @@ class SiteRun(Outcome):
     settings: str
     version: str
     wrong: float  # share of the test sequences put into a wrong class; inf where nothing was learnt
+    wrong_by_bayes: float  # the same where the classes' shares of the training set count too
     not_positive: float  # share of the estimates behind it that were not positive
     seconds: float  # CPU time of the fits of all classes
     n_steps: int  # of EM, over all classes and restarts
@@ -147,29 +149,22 @@ def perform(trial: SiteTrial) -> SiteRun:
     except (RankError, np.linalg.LinAlgError) as error:
         seconds = time.process_time() - begun
         why = " ".join(str(error).split())
-        return _run(trial, wrong=float("inf"), not_positive=1.0, seconds=seconds, failure=why)
+        return _run(trial, (math.inf, math.inf, 1.0, seconds, 0), why)
     seconds = time.process_time() - begun
     scores, not_positive = class_scores(networks, split.test, raw=trial.method.as_printed)
-    return _run(
-        trial,
-        wrong=float(np.mean(scores.argmax(axis=0) != split.answers)),
-        not_positive=not_positive,
-        seconds=seconds,
-        n_steps=n_steps,
-    )
+    wrong = [
+        float(np.mean(each.argmax(axis=0) != split.answers))
+        for each in (scores, with_shares(networks, split))
+    ]
+    return _run(trial, (wrong[0], wrong[1], not_positive, seconds, n_steps))
 
 
 def _run(
-    trial: SiteTrial,
-    *,
-    wrong: float,
-    not_positive: float,
-    seconds: float,
-    n_steps: int = 0,
-    failure: str = "",
+    trial: SiteTrial, results: tuple[float, float, float, float, int], failure: str = ""
 ) -> SiteRun:
-    outcome = (f"{wrong:.6g}", f"{not_positive:.6g}", f"{seconds:.6g}")
-    return SiteRun.of_cells((*trial.key, *outcome, str(n_steps), failure))
+    *numbers, n_steps = results
+    cells = (*trial.key, *(f"{number:.6g}" for number in numbers), str(n_steps), failure)
+    return SiteRun.of_cells(cells)
 
 
 def class_scores(
@@ -199,6 +194,17 @@ def class_scores(
     most = sizes.max(axis=0)
     values = sign * np.exp(sizes - np.where(np.isfinite(most), most, 0.0))
     return np.where(beyond, -np.inf, values), not_positive
+
+
+def with_shares(networks: list[Network], split: Split) -> NDArray[np.float64]:
+    """(class, row) Logarithms of the joint probability of class and row; estimates are floored."""
+    import numpy as np
+
+    logs, _ = class_scores(networks, split.test, raw=False)
+    shares = np.array([[len(rows)] for rows in split.train], dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        found: NDArray[np.float64] = logs + np.log(shares / shares.sum())
+    return found
 
 
 def learnt_classes(trial: SiteTrial, split: Split) -> tuple[list[Network], int]:
