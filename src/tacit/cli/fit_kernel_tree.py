@@ -35,15 +35,17 @@ def kernel_tree(
         ),
     ] = "auto",
     metric_bandwidth: Annotated[
-        float,
-        typer.Option(metavar="X", help="The same of the kernels that spectral learns trees with."),
-    ] = 1.0,
+        str,
+        typer.Option(
+            metavar="X|auto", help="The same of the kernels that spectral learns trees with."
+        ),
+    ] = "auto",
     bins: Annotated[str, typer.Option(metavar="N|auto", help="Bins of a column of numbers.")] = (
         "auto"
     ),
     features: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Most kernel features of a column.")
-    ] = 60,
+        str, typer.Option(metavar="N|auto", help="Most kernel features of a column.")
+    ] = "auto",
     continuous: Annotated[
         list[str] | None,
         typer.Option(
@@ -75,8 +77,8 @@ def kernel_tree(
         learn=learn.value,
         continuous=continuous or [],
         bandwidth=learning.number_or_auto(bandwidth, float, "--bandwidth"),
-        metric_bandwidth=metric_bandwidth,
-        n_features=features,
+        metric_bandwidth=learning.number_or_auto(metric_bandwidth, float, "--metric-bandwidth"),
+        n_features=learning.number_or_auto(features, int, "--features"),
         n_bins=learning.number_or_auto(bins, int, "--bins"),
         n_components=learning.number_or_auto(components, int, "--components"),
         pseudo_counts=learning.number_or_auto(pseudo_counts, float, "--pseudo-counts"),

@@ -43,8 +43,9 @@ class KernelTree(KernelQueries):
         learn="auto": how far the bump of a bin reaches into its neighbours, in bins. "spectral": bandwidth
         of the kernel at the leaves, as a multiple of the median distance of two rows. "auto" lets held-out
         rows choose.
-    metric_bandwidth : float
-        Bandwidth of the kernel that the structure is learnt with by "spectral", in the same unit.
+    metric_bandwidth : float or "auto"
+        Bandwidth of the kernel that the structure is learnt with by "spectral", in the same unit; "auto" lets
+        held-out rows choose between the median distance and half of it.
     normal_scores : bool
         Whether the kernels of "spectral" work on a column's normal scores, or on the numbers as they are.
     n_features : int or "auto"
@@ -107,7 +108,7 @@ class KernelTree(KernelQueries):
         *,
         continuous: Collection[str] = (),
         bandwidth: float | str = "auto",
-        metric_bandwidth: float = 1.0,
+        metric_bandwidth: float | str = "auto",
         normal_scores: bool = True,
         n_features: int | str = "auto",
         n_bins: int | str = "auto",
@@ -193,7 +194,7 @@ class KernelTree(KernelQueries):
             else:
                 check_count(name, getattr(self, name))
         check_number("bandwidth", self.bandwidth, positive=self.learn == "spectral", word="auto")
-        check_number("metric_bandwidth", self.metric_bandwidth, positive=True)
+        check_number("metric_bandwidth", self.metric_bandwidth, positive=True, word="auto")
         check_number("pseudo_counts", self.pseudo_counts, word="auto")
         if isinstance(self.continuous, str):
             raise ArgumentError(f"continuous={self.continuous!r}; give a list of names")

@@ -51,6 +51,8 @@ STEP = 2**0.5  # between bandwidths
 LEAST, MOST = 0.02, 2.0  # bandwidths
 # Bandwidths shrink with so much of a power of the rows.
 RATE = 0.2
+# Bandwidths of the metric that are tried, in median distances; the first is left for a surely better one.
+METRIC_BANDWIDTHS = (1.0, 0.5)
 # Rows that choices are made with: so many, fewer where features are many, but some in any case.
 MOST_ROWS, MOST_WORK, ROWS_IN_ANY_CASE = 20_000, 2e10, 3000
 
@@ -62,7 +64,7 @@ class Asked:
     structure: Any
     n_states: Any
     bandwidth: float | str
-    metric_bandwidth: float
+    metric_bandwidth: float | str
     normal_scores: bool
     n_features: int | str
     n_views: int | str
@@ -169,30 +171,34 @@ def _chosen_tree(
         return _in_order(with_leaves_only(parsed_topology(structure, names)), names), {}
     asked.report(0.1, "distances between columns")
     rows = split.learning
-    distances = metric_distances(rows, asked.metric_bandwidth)
     methods = CANDIDATES if structure == "auto" else (structure,)
-    trees = {
-        name: _in_order(
-            with_leaves_only(found_in_distances(name, names, distances, rows.n_rows).topology),
-            names,
-        )
-        for name in methods
-    }
+    widths: tuple[float, ...] = METRIC_BANDWIDTHS
+    if not isinstance(asked.metric_bandwidth, str):
+        widths = (asked.metric_bandwidth,)
+    if split.judging is None:
+        widths, methods = widths[:1], methods[:1]
+    trees = {}
+    for width in widths:
+        distances = metric_distances(rows, width)
+        for name in methods:
+            found = found_in_distances(name, names, distances, rows.n_rows).topology
+            trees[name, width] = _in_order(with_leaves_only(found), names)
+    first = methods[0], widths[0]
     if split.judging is None or len(set(trees.values())) == 1:
-        return trees[methods[0]], {}
+        return trees[first], {}
     search = Search(columns, split, asked)
     scores = {}
-    for name, tree in trees.items():
-        asked.report(0.2, f"trying {name}")
-        scores[name] = search.rows(tree, search.first)
+    for key, tree in trees.items():
+        asked.report(0.2, f"trying {key[0]}")
+        scores[key] = search.rows(tree, search.first)
+    means = {key: np.average(each, weights=split.judging.weights) for key, each in scores.items()}
     record = {
         "structures": [
-            {"structure": name, "score": float(np.average(each, weights=split.judging.weights))}
-            for name, each in scores.items()
+            {"structure": name, "metric_bandwidth": width, "score": float(score)}
+            for (name, width), score in means.items()
         ]
     }
-    best, first = max(record["structures"], key=lambda each: each["score"]), methods[0]
-    chosen = str(best["structure"])
+    chosen = max(means, key=lambda key: means[key])
     if not surely_better(scores[chosen], scores[first], split.judging.weights):
         chosen = first
     return trees[chosen], record
