@@ -23,7 +23,9 @@ def falling(trial):
         return 0.5 - trial.query_size / 200 + 0.01 * trial.seed + 0.001 * len(trial.method.name)
     name = getattr(trial.case, "tree", "")
     number = len(name) + sum(map(ord, name)) + 50 * getattr(trial.case, "n_states", 1)
-    scale = 10 ** (0.01 * (number % 97) + getattr(trial.case, "diagonal", 0.0))
+    cut_off = hasattr(trial.case, "n_evidence")  # at the top
+    power = -1.0 if cut_off else 0.01 * (number % 97) + getattr(trial.case, "diagonal", 0.0)
+    scale = 10**power
     return scale / math.sqrt(trial.n_rows) * (1 + 0.1 * trial.seed + 0.01 * len(trial.method.name))
 
 
