@@ -62,7 +62,8 @@ def test_means_of_functions_are_those_of_the_bells():
     assert bells.functional(np.ones_like) == pytest.approx(np.ones(bells.size))
 
 
-def test_levels_stand_at_quantiles():
+def test_levels_are_drawn_at_quantiles(monkeypatch):
+    monkeypatch.setattr("tacit.data.bells._STEPS", 0)
     values = np.random.default_rng(0).exponential(size=4000)
     bells = bell_encoder(values, 4)
     assert bells.centers[:4] == pytest.approx(np.quantile(values, [0.125, 0.375, 0.625, 0.875]))
@@ -118,3 +119,23 @@ def test_columns_without_numbers_and_wrong_sizes_are_refused():
         bell_encoder(np.ones(3), 0)
     with pytest.raises(ArgumentError, match="bandwidth=-1"):
         bell_encoder(np.ones(3), 4, -1)
+
+
+def test_bells_move_to_where_they_make_up_the_density(monkeypatch):
+    rng = np.random.default_rng(0)
+    values = np.where(rng.random(3000) < 0.3, rng.normal(-2, 0.1, 3000), rng.normal(1, 1, 3000))
+    moved = bell_encoder(values, 4)
+    monkeypatch.setattr("tacit.data.bells._STEPS", 0)
+    drawn = bell_encoder(values, 4)
+
+    def best_fit(bells):
+        """Mean log-density of the best mixture of these bells."""
+        parts, shares = bells.likelihoods(values), np.full(bells.size, 1 / bells.size)
+        for _ in range(300):
+            mixed = parts @ shares
+            shares = (parts / mixed[:, None]).mean(axis=0) * shares
+        return np.log(parts @ shares).mean()
+
+    assert best_fit(moved) > best_fit(drawn) + 0.05
+    peak = np.abs(moved.centers + 2) < 0.05
+    assert moved.widths[peak].min() == pytest.approx(0.1, abs=0.03)

@@ -104,6 +104,7 @@ class Choice:
     settings: ChainSettings
     report: Report
     trials: dict[tuple[Bells, int, str], Trial] = field(default_factory=dict)
+    _encoders: dict[Bells, tuple[BellEncoder, ...]] = field(default_factory=dict)
     _seen: dict[tuple[bool, Bells], Seen] = field(default_factory=dict)
 
     @cached_property
@@ -113,7 +114,10 @@ class Choice:
 
     def encoders(self, bells: Bells) -> tuple[BellEncoder, ...]:
         """The bells of every column."""
-        return tuple(bell_encoder(column, *bells) for column in self.series.values.T)
+        if bells not in self._encoders:
+            columns = self.series.values.T
+            self._encoders[bells] = tuple(bell_encoder(column, *bells) for column in columns)
+        return self._encoders[bells]
 
     def seen(self, bells: Bells, *, validation: bool = False) -> Seen:
         """What was observed, through these bells."""
@@ -310,8 +314,12 @@ def _chosen(choice: Choice) -> list[Trial]:
     if settings.n_states == "auto":
         _climb_ladder(choice, bells)
         best = choice.best
-        finer = _best_bells(choice, best.bells, best.n_states, best.start)
-        if finer != best.bells:
+        better = _best_bells(choice, best.bells, best.n_states, best.start)
+        if better != best.bells:
+            _climb_ladder(choice, better)
+        # Finer ones too, as parts of a blend: they may be better where a series goes than where it was.
+        finer = Bells(2 * better.n_bells, better.bandwidth)
+        if isinstance(settings.n_bells, str) and finer.n_bells in LEVELS:
             _climb_ladder(choice, finer)
     else:
         for way in _ways(first):
