@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from tacit.data.series import folds, read_series
 from tacit.errors import ArgumentTypeError, DataError
@@ -58,6 +59,9 @@ def test_empty_sequences_are_kept():
         ((np.ones(4), [5, -1]), DataError, "least: -1"),
         ([1.0, np.inf], DataError, "infinite"),
         (np.ones((2, 2, 2)), DataError, "shape"),
+        (np.ones(2) * 1j, DataError, "complex"),
+        (sparse.eye_array(3), DataError, "sparse"),
+        (np.ones((2, 0)), DataError, "shape"),
     ],
 )
 def test_what_is_no_sequence_is_refused(wrong, error, words):

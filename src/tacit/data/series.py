@@ -161,11 +161,14 @@ def _joined(parts: list[tuple[Array, tuple[str, ...]]]) -> Series:
 def _rows(values: Any, number: int | None) -> tuple[Array, tuple[str, ...]]:
     """One sequence as (time, column) numbers, and the names of its columns."""
     what = "the sequence" if number is None else f"sequence {number}"
-    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise ArgumentTypeError(
             f"{what} is a {type(values).__name__}; give an array of numbers, a list of such arrays, or "
             f"(values, lengths)"
         )
+    if hasattr(values, "nnz") or getattr(values, "dtype", None) == np.complex128:
+        kind = "sparse" if hasattr(values, "nnz") else "complex"
+        raise DataError(f"{what} is {kind}; sparse input and complex data not supported")
     try:
         found = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

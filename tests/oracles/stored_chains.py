@@ -1,0 +1,50 @@
+"""Writes the stored model files of sequences of numbers, and what the models say before they are saved.
+
+Like `stored_models`: written once, when the format is new, and then never again.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from tacit import KernelHMM
+
+FOLDER = Path(__file__).parents[1] / "files" / "stored"
+MODELS = {
+    "kernel-hmm-1-bells": lambda: KernelHMM(
+        2, n_bells=4, bandwidth=1.0, n_components=2, max_iter=20
+    ),
+    "kernel-hmm-1-kernels": lambda: KernelHMM(2, "spectral", bandwidth=0.5),
+}
+
+
+def series(n=300, seed=0):
+    """Calm and wild stretches, with a gap."""
+    rng = np.random.default_rng(seed)
+    wild = np.repeat(rng.integers(0, 2, -(-n // 20)), 20)[:n]
+    values = (rng.normal(size=n) * np.where(wild == 1, 2.0, 0.5)).round(6)
+    values[5] = np.nan
+    return values
+
+
+def answers(model):
+    """Numbers that depend on everything that is stored."""
+    asked = series(30, seed=1)
+    return {
+        "log_predictive": model.log_predictive(asked).tolist(),
+        "score": model.score_samples([asked[:10], asked[10:]]).tolist(),
+        "quantiles": model.quantiles(asked, [0.1, 0.5, 0.9]).tolist(),
+        "mean": float(model.expectation(asked, np.abs)),
+        "density": model.predict_density(asked, [-1.0, 0.0, 1.0])[1].tolist(),
+        "filter": model.filter(asked)[-1].tolist(),
+    }
+
+
+if __name__ == "__main__":
+    for name, make in MODELS.items():
+        path = FOLDER / f"{name}.tacit"
+        if not path.exists():
+            model = make().fit(series())
+            model.save(path)
+            path.with_suffix(".json").write_text(json.dumps(answers(model), indent=1) + "\n")
