@@ -8,7 +8,8 @@ no sequence is in both parts, however often it occurs. Letters that stand for se
 when learning, and sets of nucleotides when judging. A sequence belongs to the class whose model gives it the
 highest probability, without and with the classes' shares of the training set. Times are CPU seconds of the
 whole training, all three classes, on one thread, after a fit to warm up. EM is compiled, has five restarts
-and stops by the thesis' rule; it runs over all rows, but for the line that says over patterns.
+and stops by the thesis' rule; it runs over all rows, but for the line that says over patterns. That spectral
+learning looks at single columns, five against each, was chosen on these splits.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ from tacit.loops.threads import limit_threads
 
 N_TEST = 638
 CASE = SiteCase("splice", order=2, n_states=2, n_test=N_TEST)
-SINGLE = Method("spectral, single columns", "spectral", (("features", 1),))
+GROUPS = Method("spectral, sets of columns", "spectral")
 PATTERNS = em("EM over patterns", 1e-4)
-METHODS = (SPECTRAL, SINGLE, PRINTED, EM, PATTERNS, STRONG, SMOOTHED, ONLINE, AUTO)
+METHODS = (SPECTRAL, GROUPS, PRINTED, EM, PATTERNS, STRONG, SMOOTHED, ONLINE, AUTO)
 
 
 def measured(method: Method, seed: int) -> tuple[float, float, float, float]:
