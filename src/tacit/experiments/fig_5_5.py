@@ -23,7 +23,7 @@ SMOOTHED = Method(
     "em",
     (("tol", 1e-4), ("n_restarts", 5), ("compress", False), ("pseudo_counts", 5.0)),
 )
-# Single columns on both sides of a separator: of these few sequences, pairs of columns show less, more slowly.
+# Single columns on both sides of a separator: with so few sequences, sets of columns show no more.
 SPECTRAL = Method("spectral", "spectral", (("features", 1), ("n_views", 5)))
 METHODS = (SPECTRAL, EM, STRONG, ONLINE, PRINTED, SMOOTHED, AUTO)
 OTHERS = (EM, ONLINE)
