@@ -109,6 +109,17 @@ def test_exact_moments_give_the_exact_joint(kind, whiten):
         assert spectral_values(found.network, rows) == pytest.approx(truth, rel=1e-8)
 
 
+def test_a_leaf_that_others_cannot_show_whole_is_sent_as_it_is():
+    """Sixteen categories behind eight joint states, of which the columns outside show fewer."""
+    loopy = random_loopy_model(random_state=0)
+    parents = {**loopy.parents, "x3": ("w2", "w3")}
+    model = random_graph_model(parents, loopy.names, n_categories=16, random_state=0)
+    found = junction_spectral(junction_of(model), model.moments)
+    rows = rows_of(model)
+    truth = np.exp(model.log_prob(rows))
+    assert spectral_values(found.network, rows) == pytest.approx(truth, rel=1e-8)
+
+
 @pytest.mark.parametrize("kind", MODELS)
 def test_a_rank_one_too_small_shows(kind):
     model = MODELS[kind](0)

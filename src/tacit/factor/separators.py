@@ -16,7 +16,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.factor.edges import EdgeBasis, edge_bases
+from tacit.factor.edges import EdgeBasis, EdgeSpectrum, edge_bases
 from tacit.factor.stars import LEAF_NOISE, EdgeViews, Group, PairMoments
 from tacit.moments.source import Moments
 from tacit.structure.junction import JunctionTree
@@ -193,9 +193,16 @@ def separator_bases(
         }
         bases.update(edge_bases(moments, pairs, growing, cut=cut))
     for leaf in range(junction.tree.n_leaves):
-        if leaf in bases and bases[leaf].seen.rank >= junction.n_states[leaf]:
+        if leaf in bases and _is_sent(bases[leaf].seen, junction, leaf):
             del bases[leaf]
     return {edge: shrunk(basis, constant=pairs.whiten) for edge, basis in bases.items()}
+
+
+def _is_sent(seen: EdgeSpectrum, junction: JunctionTree, leaf: int) -> bool:
+    """Whether a leaf is sent as it is: all of it shows, or all that could be shown of more than that."""
+    if seen.rank >= junction.n_states[leaf]:
+        return True
+    return seen.rank >= seen.views.rank and seen.views.rank < junction.caps[leaf]
 
 
 def shrunk(basis: EdgeBasis, *, constant: bool) -> EdgeBasis:
