@@ -1,4 +1,4 @@
-"""A tree's answers joined with a Gaussian's: weights by hidden cells, and what KernelTree makes of them."""
+"""A tree's answers joined with those of others: what each counts, and what KernelTree makes of them."""
 
 import numpy as np
 import pytest
@@ -6,16 +6,8 @@ import pytest
 import tacit
 from tacit.data.mixedreading import read_mixed
 from tacit.errors import FileFormatError
-from tacit.estimators.blending import (
-    Judged,
-    Trial,
-    blend_from_arrays,
-    fit_blend,
-    hidden_cells,
-    pays,
-    without,
-    without_column,
-)
+from tacit.estimators.blending import Judged, blend_from_arrays, fit_blend, has_gaussian
+from tacit.estimators.hiding import without_column
 
 
 def made_rows(n=1200, seed=0, n_columns=6):
@@ -40,7 +32,9 @@ def answering(truth, noise, seed=0):
                 found[column] = values + noise * rng.normal(size=len(values))
             else:
                 sure = 1 - 0.5 * min(noise, 1)
-                found[column] = np.where(values[:, None] == np.arange(2), sure, 1 - sure)
+                n = table.schema.cards[column]
+                right = values[:, None] == np.arange(n)
+                found[column] = np.where(right, sure, (1 - sure) / (n - 1))
         return found
 
     return ask
@@ -58,74 +52,45 @@ def test_a_tree_that_knows_everything_is_believed_and_one_that_guesses_is_not():
     assert fit_blend(table, trials, random_state=0).weights[:6].min() >= 0.95
 
 
-def test_weights_are_those_of_independent_errors():
-    table = read_mixed(made_rows())
-    trial = Trial.of(table)
-    rng = np.random.default_rng(0)
-    truth = table.numbers
-    tree = {j: truth[:, j] + 2.0 * rng.normal(size=len(truth)) for j in range(6)}
-    gaussian = {j: truth[:, j] + 1.0 * rng.normal(size=len(truth)) for j in range(6)}
-    tree[6] = gaussian[6] = np.full((len(truth), 2), 0.5)
-    trial.add(table, np.ones((len(truth), 7), dtype=bool), tree, gaussian, 1.0)
-    # Independent errors with variances 4 and 1 are best joined 1 : 4.
-    assert trial.weights()[:6] == pytest.approx(np.full(6, 0.8), abs=0.05)
+def twins(n=1500, seed=0):
+    """Rows of two numbers and three names of which many are alike: copies of a hundred and fifty."""
+    rng = np.random.default_rng(7)
+    numbers, names = rng.normal(size=(150, 2)), rng.integers(6, size=(150, 4))
+    which = np.random.default_rng(seed).integers(150, size=n)
+    found = {f"x{j}": column for j, column in enumerate(numbers[which].T)}
+    return found | {f"c{j}": column.astype(str) for j, column in enumerate(names[which].T)}
 
 
-def test_few_cells_of_a_column_follow_those_of_all():
-    table = read_mixed(made_rows())
-    trial = Trial.of(table)
-    truth = table.numbers
-    tree = {j: truth[:, j] + (0.0 if j == 0 else 9.0) for j in range(6)}
-    gaussian = {j: truth[:, j] + (9.0 if j == 0 else 0.0) for j in range(6)}
-    tree[6] = gaussian[6] = np.full((len(truth), 2), 0.5)
-    hidden = np.ones((len(truth), 7), dtype=bool)
-    hidden[2:, 0] = False  # two cells alone
-    trial.add(table, hidden, tree, gaussian, 1.0)
-    assert trial.weights()[:6].min() > 0.7
-    every = Trial.of(table)
-    every.add(table, np.ones((len(truth), 7), dtype=bool), tree, gaussian, 1.0)
-    assert every.weights()[0] < 0.2
+def test_rows_nearby_count_where_rows_have_twins():
+    table, other = read_mixed(twins()), read_mixed(twins(400, seed=1))
+    unsure = answering(other, 1.0)
+    blend = fit_blend(table, [Judged(table, other, unsure)], random_state=0)
+    assert blend.neighbours is not None
+    assert blend.shares[:, 2].min() > 0.5
+    assert blend.shares.sum(axis=1) == pytest.approx(np.ones(6))
 
 
-def test_a_cell_that_is_hidden_several_times_counts_once():
-    table = read_mixed(made_rows())
-    once, often = Trial.of(table), Trial.of(table)
-    told = answering(table, 1.0)(table)
-    other = answering(table, 2.0, seed=1)(table)
-    hidden = np.ones((table.n_rows, 7), dtype=bool)
-    once.add(table, hidden, told, other, 1.0)
-    for _ in range(4):
-        often.add(table, hidden, told, other, 0.25)
-    assert often.losses == pytest.approx(once.losses)
-    assert often.n_cells == pytest.approx(once.n_cells)
+def test_rows_nearby_that_know_nothing_are_not_kept():
+    table, trials = judged(0.0)
+    blend = fit_blend(table, trials, random_state=0)
+    assert blend.neighbours is None
+    assert blend.shares[:, 0].min() == 1
 
 
-def test_cells_are_hidden_only_where_there_are_some_and_never_a_whole_row():
-    rows = made_rows(400)
-    rows["x0"][::3] = np.nan
-    table = read_mixed(rows)
-    hidden = hidden_cells(table, np.random.default_rng(0))
-    assert not (hidden & table.missing).any()
-    assert not (hidden | table.missing).all(axis=1).any()
-    assert 0.2 < hidden.mean() < 0.35
-    left = without(table, hidden)
-    assert np.array_equal(left.missing, hidden | table.missing)
-    kept = ~left.missing[:, 1]
-    assert np.array_equal(left.column(1)[kept], table.column(1)[kept])
-    assert not (table.missing & hidden).any()  # the table itself is as it was
-    assert without_column(table, 6).missing[:, 6].all()
-
-
-def test_it_pays_only_where_there_are_numbers_and_not_too_many_categories():
+def test_a_gaussian_stands_by_only_where_there_are_numbers_and_not_too_many_categories():
     rows = made_rows(100)
-    assert pays(read_mixed(rows))
-    assert not pays(read_mixed({"group": rows["group"], "other": rows["group"]}))
-    assert not pays(read_mixed({"x0": rows["x0"]}))
+    assert has_gaussian(read_mixed(rows).schema)
+    assert not has_gaussian(read_mixed({"group": rows["group"], "other": rows["group"]}).schema)
     wide = {"x0": np.arange(500.0), "name": [f"n{k}" for k in range(500)]}
-    assert not pays(read_mixed(wide))
-    table = read_mixed(rows)
+    assert not has_gaussian(read_mixed(wide).schema)
+
+
+def test_without_rows_to_judge_by_there_is_no_blend():
+    table = read_mixed(made_rows(100))
     assert fit_blend(table, []) is None
     assert fit_blend(table, [Judged(table, table.take(slice(0, 5)), answering(table, 1))]) is None
+    alone = read_mixed({"x0": made_rows(100)["x0"]})
+    assert fit_blend(alone, [Judged(alone, alone, answering(alone, 1))]) is None
 
 
 def test_arrays_of_a_file_give_the_blend_back():
@@ -133,8 +98,26 @@ def test_arrays_of_a_file_give_the_blend_back():
     blend = fit_blend(table, trials, random_state=0)
     again = blend_from_arrays(table.schema, blend.to_arrays())
     assert np.array_equal(blend.weights, again.weights)
+    assert np.array_equal(blend.shares, again.shares)
     with pytest.raises(FileFormatError, match="weights"):
         blend_from_arrays(table.schema, {**blend.to_arrays(), "weights": np.ones(3)})
+
+
+def test_arrays_of_a_file_give_the_rows_nearby_back():
+    rows = twins()
+    rows["x0"][::5] = np.nan
+    rows["c0"] = np.where(np.arange(1500) % 7, rows["c0"], None)
+    table, other = read_mixed(rows), read_mixed(twins(400, seed=1))
+    blend = fit_blend(table, [Judged(table, other, answering(other, 1.0))], random_state=0)
+    again = blend_from_arrays(table.schema, blend.to_arrays())
+    assert again.neighbours.reach == blend.neighbours.reach
+    asked = without_column(other, 0)
+    assert again.neighbours.told(asked, [0])[0] == pytest.approx(
+        blend.neighbours.told(asked, [0])[0], nan_ok=True
+    )
+    for broken in ({"near.codes": np.zeros((3, 1))}, {"near.reach": np.zeros(1)}):
+        with pytest.raises(FileFormatError, match="neighbours"):
+            blend_from_arrays(table.schema, {**blend.to_arrays(), **broken})
 
 
 # -- KernelTree -----------------------------------------------------------------------------------
@@ -214,3 +197,22 @@ def test_a_model_without_a_blend_has_none():
     assert found.blend_ is None
     categories = {name: made_rows(100)["group"] for name in ("a", "b")}
     assert tacit.KernelTree(2, "star").fit(categories).blend_ is None
+
+
+def test_rows_with_twins_are_filled_from_them_and_a_file_keeps_that(tmp_path):
+    rows = twins(900)
+    gaps = {name: column.astype(object) for name, column in rows.items()}
+    hidden = np.random.default_rng(3).random((900, 6)) < 0.2
+    for column, which in zip(gaps.values(), hidden.T, strict=True):
+        column[which] = None
+    model = tacit.KernelTree(3, continuous=["x0", "x1"], random_state=0).fit(gaps)
+    assert model.blend_.neighbours is not None
+    filled, alone = model.impute(gaps), as_tree(model, lambda m: m.impute(gaps))
+    wrong = [
+        np.mean([(told[f"c{j}"] != rows[f"c{j}"])[hidden[:, 2 + j]].mean() for j in range(4)])
+        for told in (filled, alone)
+    ]
+    assert wrong[0] < 0.2 * wrong[1]
+    model.save(tmp_path / "twins.tacit")
+    again = tacit.load(tmp_path / "twins.tacit").impute(gaps)
+    assert all(np.array_equal(again[name], filled[name]) for name in filled)

@@ -1,9 +1,11 @@
-"""Answers of a tree and of a Gaussian joined, each as far as it can be trusted with a column.
+"""Answers of a tree, of a Gaussian and of rows nearby joined, each as far as it can be trusted with a column.
 
-Cells of rows that neither was learnt from are hidden and asked for again and again. What is asked of a
-column of numbers is `w` times the Gaussian's answer and `1 - w` times the tree's; the weight that errs least
-is found for each column, with some regard to that of all columns together, because the cells of one column
-may be few. Probabilities of categories are joined alike, by the likelihood of the hidden ones.
+Cells of rows that none was learnt from are hidden and asked for again and again. What is said of a column of
+numbers is the mean of the answers with the weights that err least; they are found for each column, with some
+regard to those of all columns together, because the cells of one column may be few. Probabilities of
+categories are joined alike, by the likelihood of the hidden ones. Rows nearby know of missing cells only: a
+row that was learnt from is its own neighbour, so that they have no part in what is expected of cells that are
+there.
 """
 
 from __future__ import annotations
@@ -27,50 +29,75 @@ from tacit.estimators.companions import (
     fit_companions,
     n_coordinates,
 )
+from tacit.estimators.hiding import SHARES, HiddenCells, Told, hidden_cells, without
+from tacit.estimators.neighbours import (
+    Neighbours,
+    kept_rows,
+    neighbours_from_arrays,
+    told_by,
+)
 from tacit.estimators.number_evidence import cell_answers
 from tacit.query.mixtures import Learnt
 
 Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-# By column: (row,) means of numbers, (row, category) probabilities of categories, for missing cells at least.
-Told = Mapping[int, Array]
 
-# Rows without any correlation that are added to a Gaussian; the best of these is kept.
+# Rows without any correlation that are added to a Gaussian, and how far rows nearby reach: the best is kept.
 PRIORS = (2.0, 8.0, 32.0)
-# All columns together count as so many hidden cells of each.
-POOLED_CELLS = 30.0
-# Of each row a share between these is hidden, over and over until so many cells were, but not too often.
-SHARES = (0.1, 0.5)
+REACHES = (0.25, 1.0, 3.0, 10.0)
+# Cells are hidden over and over until so many were, but not too often.
 ENOUGH_CELLS, MOST_ROUNDS = 20_000, 8
 # Rows that cells are hidden in, and the fewest.
 MOST_ROWS, FEWEST_ROWS = 2000, 20
-_GRID = np.linspace(0.0, 1.0, 21)
-_LEAST = 1e-9  # probability
+# Rows nearby are kept only if they make errors smaller by at least this share.
+LEAST_GAIN = 0.005
 
 
 @dataclass(frozen=True, eq=False)
 class Blend:
-    """A Gaussian, and how much it counts beside the tree."""
+    """What stands beside a tree, and how much each counts."""
 
-    companion: Companion
-    weights: Array  # (column,)  between 0 and 1
+    companion: Companion | None
+    neighbours: Neighbours | None
+    weights: Array  # (column,)  of the Gaussian beside the tree
+    shares: Array  # (column, 3)  of tree, Gaussian and rows nearby, for missing cells
 
     def joined(self, column: int, tree: Array, gaussian: Array) -> Array:
-        """Answers of both, joined: means, quantiles or probabilities of a column."""
+        """Means, quantiles or probabilities of tree and Gaussian, joined."""
         weight = self.weights[column]
         return np.asarray((1.0 - weight) * tree + weight * gaussian)
 
+    def filled(self, table: MixedTable, tree: Told, *, median: bool = False) -> dict[int, Array]:
+        """What the tree says of missing cells, by column, joined with what the others say."""
+        columns = list(tree)
+        found = {column: self.shares[column, 0] * told for column, told in tree.items()}
+        others: list[tuple[int, Told]] = []
+        if self.companion is not None:
+            others.append((1, self.companion.answers(table).told(columns, median=median)))
+        if self.neighbours is not None:
+            others.append((2, self.neighbours.told(table, columns, median=median)))
+        for place, told in others:
+            for column in columns:
+                known = np.where(np.isnan(told[column]), tree[column], told[column])
+                found[column] += self.shares[column, place] * known
+        return found
+
     def to_arrays(self) -> dict[str, Array]:
         """Arrays for a file; `blend_from_arrays` reads them back."""
-        return {"weights": self.weights, **self.companion.to_arrays()}
+        found = {"weights": self.weights, "shares": self.shares}
+        for part in (self.companion, self.neighbours):
+            found |= {} if part is None else part.to_arrays()
+        return found
 
 
 def blend_from_arrays(schema: MixedSchema, arrays: Mapping[str, Array]) -> Blend:
     """The blend that `Blend.to_arrays` wrote; a `FileFormatError` where it is something else."""
-    weights = np.asarray(arrays.get("weights"))
-    if weights.shape != (len(schema),):
-        raise FileFormatError(f"weights of shape {weights.shape} for {len(schema)} columns")
-    return Blend(companion_from_arrays(schema, arrays), weights)
+    n = len(schema)
+    weights, shares = (np.asarray(arrays.get(name)) for name in ("weights", "shares"))
+    if weights.shape != (n,) or shares.shape != (n, 3):
+        raise FileFormatError(f"weights of shape {weights.shape} for {n} columns")
+    companion = companion_from_arrays(schema, arrays) if "mean" in arrays else None
+    neighbours = neighbours_from_arrays(schema, arrays) if "near.reach" in arrays else None
+    return Blend(companion, neighbours, weights, shares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,143 +136,68 @@ def _told(learnt: Learnt, encoders: Sequence[Encoder], table: MixedTable) -> Tol
     return cell_answers(learnt, table, encoders, range(len(encoders)))[0]
 
 
-def pays(table: MixedTable) -> bool:
+def has_gaussian(schema: MixedSchema) -> bool:
     """Whether a Gaussian can be of use beside a tree.
 
-    It cannot where there is no column of numbers beside another column; with very many categories it takes
-    too long.
+    It cannot where there is no column of numbers; with very many categories it takes too long.
     """
-    few = n_coordinates(table.schema) <= MOST_COORDINATES
-    return len(table.schema.continuous) > 0 and len(table.schema) > 1 and few
+    return len(schema.continuous) > 0 and n_coordinates(schema) <= MOST_COORDINATES
 
 
 def fit_blend(
     table: MixedTable, judged: Sequence[Judged], *, random_state: Any = None
 ) -> Blend | None:
-    """The Gaussian of a table and its weights beside a tree; None where it does not pay to look.
+    """What stands beside a tree, and its weights; None where there is nothing to judge by.
 
     Parameters
     ----------
     table : MixedTable
-        All rows; the Gaussian that is kept is learnt from them.
+        All rows; what is kept is learnt from them.
     judged : sequence of Judged
         The tree without some rows, or several such.
     random_state : int or numpy.random.Generator, optional
         Says which cells are hidden.
     """
     n_judging = sum(each.held_out.n_rows for each in judged)
-    if not pays(table) or n_judging < FEWEST_ROWS:
+    if len(table.schema) < 2 or n_judging < FEWEST_ROWS:
         return None
     rng = np.random.default_rng(random_state)
-    trials = [Trial.of(table) for _ in PRIORS]
+    cells = HiddenCells.of(table)
     for each in judged:
-        _try(each, trials, n_judging, rng)
-    best = int(np.argmin([trial.loss() for trial in trials]))
-    (companion,) = fit_companions(table, PRIORS[best : best + 1], rng)
-    return Blend(companion, trials[best].weights())
+        _ask(each, cells, n_judging, rng)
+    # Those who answer: the tree, a Gaussian with each prior, rows nearby with each reach.
+    first = 1 + (len(PRIORS) if has_gaussian(table.schema) else 0)
+    pairs = [(0, gaussian) for gaussian in range(1, first)] or [(0,)]
+    few = min(map(cells.weighed, pairs), key=lambda each: each.loss)
+    wider = [(*few.who, near) for near in range(first, first + len(REACHES))]
+    more = min(map(cells.weighed, wider), key=lambda each: each.loss)
+    companion, neighbours, shares = None, None, np.zeros((len(table.schema), 3))
+    shares[:, : len(few.who)] = few.weights
+    weights = shares[:, 1].copy()
+    if len(few.who) > 1:
+        (companion,) = fit_companions(table, [PRIORS[few.who[1] - 1]], rng)
+    if more.loss < (1 - LEAST_GAIN) * few.loss:
+        neighbours = Neighbours(kept_rows(table, rng), REACHES[more.who[-1] - first])
+        shares[:, : len(few.who)], shares[:, 2] = more.weights[:, :-1], more.weights[:, -1]
+    elif companion is None:
+        return None
+    return Blend(companion, neighbours, weights, shares)
 
 
-def _try(each: Judged, trials: Sequence[Trial], n_judging: int, rng: np.random.Generator) -> None:
-    """Hide cells again and again, and count the errors with each prior."""
+def _ask(each: Judged, cells: HiddenCells, n_judging: int, rng: np.random.Generator) -> None:
+    """Hide cells again and again, and ask everybody for them."""
     n_columns, n_rows = len(each.table.schema), each.held_out.n_rows
-    companions = fit_companions(each.table, PRIORS, rng)
+    columns = range(n_columns)
+    companions = fit_companions(each.table, PRIORS, rng) if has_gaussian(each.table.schema) else []
+    near = Neighbours(kept_rows(each.table, rng), REACHES[0])
     most = math.ceil(MOST_ROWS * n_rows / n_judging)
     rows = each.held_out.take(np.sort(rng.permutation(n_rows)[:most]))
     n_rounds = min(math.ceil(ENOUGH_CELLS / (n_judging * n_columns * sum(SHARES) / 2)), MOST_ROUNDS)
     for _ in range(n_rounds):
         hidden = hidden_cells(rows, rng)
         asked = without(rows, hidden)
-        told = each.ask(asked)
-        for companion, trial in zip(companions, trials, strict=True):
-            answers = companion.answers(asked).told(range(n_columns))
-            trial.add(rows, hidden, told, answers, 1 / n_rounds)
-
-
-def hidden_cells(rows: MixedTable, rng: np.random.Generator) -> Flags:
-    """(row, column) Cells that are there and are to be hidden; no row is hidden as a whole."""
-    shares = rng.uniform(*SHARES, size=(rows.n_rows, 1))
-    hidden = rng.random(rows.missing.shape) < shares
-    hidden &= ~rows.missing
-    whole = (hidden | rows.missing).all(axis=1)
-    hidden[whole] = False
-    return np.asarray(hidden)
-
-
-def without(rows: MixedTable, hidden: Flags) -> MixedTable:
-    """The rows with some more of their cells missing."""
-    numbers, codes = rows.numbers.copy(order="F"), rows.codes.copy(order="F")
-    numbers[hidden[:, rows.schema.continuous]] = np.nan
-    codes[hidden[:, rows.schema.categorical]] = -1
-    return MixedTable(rows.schema, numbers, codes, rows.weights)
-
-
-def without_column(rows: MixedTable, column: int) -> MixedTable:
-    """The rows with all cells of a column missing."""
-    hidden = np.zeros((rows.n_rows, len(rows.schema)), dtype=np.bool_)
-    hidden[:, column] = True
-    return without(rows, hidden)
-
-
-@dataclass(eq=False)
-class Trial:
-    """What became of hidden cells: sums for each column, and from them its weight.
-
-    A column of numbers has the squared error of a blend, which is a parabola in its weight; a column of
-    categories the log-loss on a grid of weights.
-    """
-
-    continuous: tuple[int, ...]
-    scale: Array  # (column,)  standard deviations of the columns of numbers
-    n_cells: Array  # (column,)
-    losses: Array  # (column, weight of the grid)
-
-    @classmethod
-    def of(cls, table: MixedTable) -> Trial:
-        """Nothing yet."""
-        n_columns = len(table.schema)
-        scale = np.ones(n_columns)
-        for column in table.schema.continuous:
-            numbers = table.column(column)
-            known = numbers[~np.isnan(numbers)]
-            spread = float(known.std()) if len(known) else 0.0
-            scale[column] = spread if spread > 0 else 1.0
-        zeros = np.zeros((n_columns, len(_GRID)))
-        return cls(table.schema.continuous, scale, np.zeros(n_columns), zeros)
-
-    def add(
-        self, rows: MixedTable, hidden: Flags, tree: Told, gaussian: Told, worth: float
-    ) -> None:
-        """Count the errors in hidden cells; a cell that is hidden several times is worth no more than one."""
-        for column in range(len(self.scale)):
-            which = hidden[:, column]
-            truth = rows.column(column)[which]
-            one, other = tree[column][which], gaussian[column][which]
-            self.n_cells[column] += worth * len(truth)
-            if column in self.continuous:
-                off = (one - truth) / self.scale[column]
-                step = (other - one) / self.scale[column]
-                squares = off @ off + 2 * (off @ step) * _GRID + (step @ step) * _GRID**2
-                self.losses[column] += worth * squares
-            else:
-                at = np.arange(len(truth)), truth
-                joined = np.multiply.outer(one[at], 1 - _GRID) + np.multiply.outer(other[at], _GRID)
-                self.losses[column] -= worth * np.log(np.maximum(joined, _LEAST)).sum(axis=0)
-
-    def _regarded(self) -> Array:
-        """(column, weight) The losses, with some of the mean loss of all columns of the kind."""
-        numbers = np.isin(np.arange(len(self.scale)), self.continuous)
-        found = self.losses.copy()
-        for kind in (numbers, ~numbers):
-            cells = self.n_cells[kind].sum()
-            if cells > 0:
-                found[kind] += POOLED_CELLS * self.losses[kind].sum(axis=0) / cells
-        return found
-
-    def weights(self) -> Array:
-        """(column,) The best weight of each column."""
-        return np.asarray(_GRID[np.argmin(self._regarded(), axis=1)])
-
-    def loss(self) -> float:
-        """With these weights: squared errors and log-losses of all cells, added up."""
-        best = np.argmin(self._regarded(), axis=1)
-        return float(self.losses[np.arange(len(best)), best].sum())
+        told = [each.ask(asked)]
+        told += [companion.answers(asked).told(columns) for companion in companions]
+        nearest = near.nearest(asked)
+        told += [told_by(near.table, *nearest, reach, columns) for reach in REACHES]
+        cells.add(rows, hidden, told, 1 / n_rounds)

@@ -278,8 +278,7 @@ class KernelQueries(KernelRows):
             )
             blend = self._blend if leaves else None
             if blend is not None:
-                beside = blend.companion.answers(table).told(leaves, median=median)
-                told = {leaf: blend.joined(leaf, told[leaf], beside[leaf]) for leaf in leaves}
+                told = blend.filled(table, told, median=median)
         self._record(repairs)
         filled = {
             leaf: told[leaf] if leaf in self.schema_.continuous else told[leaf].argmax(axis=1)

@@ -32,7 +32,7 @@ class KernelRows(TreeQueries):
     schema_: MixedSchema
     encoders_: tuple[Encoder, ...]
     margins_: tuple[Margin | Array, ...] | None  # of operators: each column's own distribution
-    blend_: Blend | None  # a Gaussian beside the tree, for means, quantiles and missing cells
+    blend_: Blend | None  # what stands beside the tree, for means, quantiles and missing cells
 
     def _number(self, target: str) -> int:
         """The place of a column of numbers."""
@@ -119,12 +119,13 @@ class KernelRows(TreeQueries):
         self, table: MixedTable, leaf: int, tree: Array, ask: Callable[[Answers], Array]
     ) -> Array:
         """What the tree says of a column of numbers, joined with what the Gaussian beside it says."""
-        from tacit.estimators.blending import without_column
+        from tacit.estimators.hiding import without_column
 
-        if self._blend is None or self._blend.weights[leaf] == 0:
+        blend = self._blend
+        if blend is None or blend.companion is None or blend.weights[leaf] == 0:
             return tree
-        answers = self._blend.companion.answers(without_column(table, leaf))
-        return self._blend.joined(leaf, tree, ask(answers))
+        answers = blend.companion.answers(without_column(table, leaf))
+        return blend.joined(leaf, tree, ask(answers))
 
     def _no_repairs(self) -> Repairs:
         from tacit.query.repairs import Repairs

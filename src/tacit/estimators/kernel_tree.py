@@ -60,8 +60,10 @@ class KernelTree(KernelQueries):
         Dirichlet pseudo-counts per table row, by learn="auto".
     blend : bool
         Whether means, quantiles and missing cells are those of the tree joined with those of a Gaussian of
-        normal scores and indicators, by learn="auto". How much the Gaussian counts in each column is
-        learnt from hidden cells of held-out rows; densities and probabilities are the tree's own.
+        normal scores and indicators, by learn="auto"; `impute` also looks for rows nearby, where that is
+        better. How much each counts in a column is learnt from hidden cells of held-out rows; densities
+        and probabilities are the tree's own. A model that looks for rows nearby keeps up to 10,000 rows
+        of X, in its file too.
     max_iter : int
         Largest number of steps of EM.
     negative : {"floor", "nan", "raise"}

@@ -173,7 +173,7 @@ def log_conditionals(
     margins : sequence of Margin or (category,) array
         Each column's own distribution; no estimate counts as less than a thousandth of it.
     """
-    from tacit.estimators.blending import without
+    from tacit.estimators.hiding import without
     from tacit.query.densities import leaf_coefficients
 
     found = np.zeros(table.n_rows)

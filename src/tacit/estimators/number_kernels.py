@@ -228,7 +228,7 @@ class Search:
     @cached_property
     def hidden(self) -> NDArray[np.bool_]:
         """(row, column) Cells of the rows that judge which are asked for, given the others."""
-        from tacit.estimators.blending import hidden_cells
+        from tacit.estimators.hiding import hidden_cells
 
         assert self.split.judging is not None
         return hidden_cells(self.split.judging, np.random.default_rng(self.asked.settings.seed))
