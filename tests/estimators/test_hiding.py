@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from tests.estimators.test_blending import answering, made_rows
 
+from oracles.mixed import answering, made_rows
 from tacit.data.mixedreading import read_mixed
 from tacit.estimators.hiding import HiddenCells, hidden_cells, without, without_column
 

@@ -167,8 +167,8 @@ def fit_blend(
         _ask(each, cells, n_judging, rng)
     # Those who answer: the tree, a Gaussian with each prior, rows nearby with each reach.
     first = 1 + (len(PRIORS) if has_gaussian(table.schema) else 0)
-    pairs = [(0, gaussian) for gaussian in range(1, first)] or [(0,)]
-    few = min(map(cells.weighed, pairs), key=lambda each: each.loss)
+    fewest: list[tuple[int, ...]] = [(0, gaussian) for gaussian in range(1, first)] or [(0,)]
+    few = min(map(cells.weighed, fewest), key=lambda each: each.loss)
     wider = [(*few.who, near) for near in range(first, first + len(REACHES))]
     more = min(map(cells.weighed, wider), key=lambda each: each.loss)
     companion, neighbours, shares = None, None, np.zeros((len(table.schema), 3))

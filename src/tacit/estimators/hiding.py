@@ -80,8 +80,7 @@ class HiddenCells:
             known = numbers[~np.isnan(numbers)]
             spread = float(known.std()) if len(known) else 0.0
             scale[column] = spread if spread > 0 else 1.0
-        said, worth = ([[] for _ in scale] for _ in range(2))
-        return cls(table.schema.continuous, scale, said, worth)
+        return cls(table.schema.continuous, scale, [[] for _ in scale], [[] for _ in scale])
 
     def add(self, rows: MixedTable, hidden: Flags, told: Sequence[Told], worth: float) -> None:
         """Take down what was said of hidden cells.
