@@ -463,35 +463,44 @@ def seconds_5_4(trial):
 
 
 def test_figure_5_4_holds_where_spectral_is_nowhere_behind_and_much_faster():
-    assert held("fig-5.4", error_5_4, seconds_5_4) == [True] * 5
+    assert held("fig-5.4", error_5_4, seconds_5_4) == [True] * 6
 
 
 @pytest.mark.parametrize(
     ("condition", "factor", "failing"),
     [
-        (at(1000, "spectral"), 1.6, [0]),
+        (at(1000, "spectral"), 1.6, [1]),
         (at(1000, "EM"), 0.4, [0]),
-        (at(100_000, "EM 1e-5"), 0.5, [0]),
-        (at(100_000, "online EM"), 0.5, [1, 2]),
-        (at(100_000, "EM"), 0.55, [2]),
-        (at(100_000, "spectral, all ranks"), 1.8, [2]),
+        (at(100_000, "EM 1e-5"), 0.5, [1]),
+        (at(100_000, "online EM"), 0.5, [2, 3]),
+        (at(100_000, "EM"), 0.55, [3]),
+        (at(100_000, "spectral, all ranks"), 1.8, [3]),
     ],
 )
 def test_figure_5_4_fails_in_the_part_whose_errors_are_otherwise(condition, factor, failing):
     on_one = but(error_5_4, lambda t: condition(t) and t.case.graph == "loopy", times(factor))
-    assert held("fig-5.4", on_one, seconds_5_4) == [part not in failing for part in range(5)]
+    assert held("fig-5.4", on_one, seconds_5_4) == [part not in failing for part in range(6)]
 
 
-def test_figure_5_4_compares_means_over_the_models():
-    once = but(error_5_4, lambda t: at(1000, "spectral")(t) and t.seed == 0, times(1.5))
-    assert held("fig-5.4", once, seconds_5_4)[0]  # 0.15 and 0.101 beside 0.15 and 0.151
-    once = but(error_5_4, lambda t: at(1000, "spectral")(t) and t.seed == 0, times(3))
+def test_figure_5_4_compares_means_over_the_models_with_em():
+    once = but(error_5_4, lambda t: at(1000, "spectral")(t) and t.seed == 0, times(2.5))
+    assert held("fig-5.4", once, seconds_5_4)[0]  # 0.25 and 0.101 beside 0.2 and 0.201
+    once = but(error_5_4, lambda t: at(1000, "spectral")(t) and t.seed == 0, times(4))
     assert not held("fig-5.4", once, seconds_5_4)[0]
+
+
+def test_figure_5_4_allows_two_standard_errors_beside_the_strong_em():
+    def errors(other):
+        # Beside 0.15 and 0.151 of EM 1e-5.
+        return but(error_5_4, at(1000, "spectral"), lambda told: 0.18 if told > 0.1 else other)
+
+    assert held("fig-5.4", errors(0.13), seconds_5_4)[1]  # +0.029 and -0.02
+    assert not held("fig-5.4", errors(0.181), seconds_5_4)[1]  # +0.029 and +0.031
 
 
 @pytest.mark.parametrize(
     ("name", "factor", "failing"),
-    [("EM 1e-5", 0.6, [4]), ("EM", 0.3, [3]), ("online EM", 0.2, [3])],
+    [("EM 1e-5", 0.6, [5]), ("EM", 0.3, [4]), ("online EM", 0.2, [4])],
 )
 def test_figure_5_4_needs_all_graphs_to_be_faster_at_the_largest_size(name, factor, failing):
     slow = but(
@@ -499,9 +508,9 @@ def test_figure_5_4_needs_all_graphs_to_be_faster_at_the_largest_size(name, fact
         lambda t: at(100_000, name)(t) and t.case.graph == "factorial-8",
         times(factor),
     )
-    assert held("fig-5.4", error_5_4, slow) == [part not in failing for part in range(5)]
+    assert held("fig-5.4", error_5_4, slow) == [part not in failing for part in range(6)]
     elsewhere = but(seconds_5_4, at(1000, name), times(factor))
-    assert held("fig-5.4", error_5_4, elsewhere) == [True] * 5
+    assert held("fig-5.4", error_5_4, elsewhere) == [True] * 6
 
 
 def test_figure_5_4_has_a_table_of_errors_and_ratios():
