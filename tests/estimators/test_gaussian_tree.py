@@ -458,7 +458,7 @@ def damaged(header, arrays):
         "'covariance' is none": (header, {**arrays, "covariance": -covariance}),
         "is not .* floats": (header, {**arrays, "covariance": covariance[:1]}),
         "infinities": (header, {**arrays, "mean": arrays["mean"] * np.nan}),
-        "lacks 'scores'": ({**header, "scores": None}, arrays),
+        "'scores' is a NoneType": ({**header, "scores": None}, arrays),
         "not the columns": (
             {**header, "topology": {**header["topology"], "nodes": ["p", "q"]}},
             arrays,

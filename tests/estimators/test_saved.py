@@ -88,6 +88,40 @@ def test_an_estimator_that_is_not_known_is_refused(tmp_path):
         tacit.load(path)
 
 
+def test_every_estimator_that_can_be_saved_can_be_loaded():
+    from importlib import import_module
+
+    from tacit.estimators.saved import _LOADERS
+
+    public = [getattr(tacit, name) for name in tacit.__all__]
+    estimators = {
+        kind.__name__ for kind in public if isinstance(kind, type) and hasattr(kind, "save")
+    }
+    assert estimators == set(_LOADERS)
+    for name, (home, loading, function) in _LOADERS.items():
+        assert getattr(import_module(f"tacit.estimators.{home}"), name) is getattr(tacit, name)
+        assert callable(getattr(import_module(f"tacit.estimators.{loading}"), function))
+
+
+def test_a_header_of_another_estimator_is_refused(tmp_path):
+    from tacit.files.models import read_model, write_model
+
+    path = tmp_path / "model.tacit"
+    tacit.ChowLiuTree().fit([["a", "x"], ["b", "y"], ["b", "x"]]).save(path)
+    header, arrays = read_model(path)
+    for name, lacking in (
+        ("KernelHMM", "chain"),
+        ("FactorialHMM", "graph"),
+        ("GaussianTree", "scores"),
+    ):
+        write_model(path, {**header, "estimator": name}, arrays)
+        with pytest.raises(FileFormatError, match=lacking):
+            tacit.load(path)
+    write_model(path, {**header, "schema": {}}, arrays)
+    with pytest.raises(FileFormatError, match="'schema' is a dict"):
+        tacit.load(path)
+
+
 def test_bif_and_back_is_the_same_distribution(tmp_path):
     rows = words(300)
     for model in (tacit.LatentTree(3, "star"), tacit.ChowLiuTree()):

@@ -34,6 +34,13 @@ class KernelRows(TreeQueries):
     margins_: tuple[Margin | Array, ...] | None  # of operators: each column's own distribution
     blend_: Blend | None  # what stands beside the tree, for means, quantiles and missing cells
 
+    def save(self, path: Any) -> None:
+        """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
+        from tacit.estimators.saved_kernel import save_kernel_tree
+
+        self._check_fitted()
+        save_kernel_tree(self, path)
+
     def _number(self, target: str) -> int:
         """The place of a column of numbers."""
         self._check_fitted()

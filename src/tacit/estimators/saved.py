@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import FileFormatError
+from tacit.estimators.saved_header import check_header, common_header, made_from, put_columns
 from tacit.files.models import FORMAT, MIXTURE_FORMAT, read_model, write_model
 from tacit.files.networks import (
     mixture_from,
@@ -27,56 +28,21 @@ if TYPE_CHECKING:
     from tacit.estimators.latent_tree import LatentTree
     from tacit.estimators.tree_queries import TreeQueries
 
+Arrays = Mapping[str, NDArray[Any]]
 
-def estimator_classes() -> dict[str, type[Any]]:
-    """The estimators that model files may hold, by name; nothing else is ever made from a file."""
-    from tacit.estimators.chains import FactorialHMM, HigherOrderHMM
-    from tacit.estimators.chow_liu import ChowLiuTree
-    from tacit.estimators.gaussian_tree import GaussianTree
-    from tacit.estimators.junction import LatentJunctionTree
-    from tacit.estimators.kernel_hmm import KernelHMM
-    from tacit.estimators.kernel_tree import KernelTree
-    from tacit.estimators.latent_tree import LatentClass, LatentTree
-
-    trees = (LatentTree, LatentClass, ChowLiuTree, GaussianTree, KernelTree)
-    graphs = (LatentJunctionTree, HigherOrderHMM, FactorialHMM)
-    return {kind.__name__: kind for kind in (*trees, *graphs, KernelHMM)}
-
-
-def save(model: TreeQueries, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model to one file, whole or not at all."""
-    model._check_fitted()  # noqa: SLF001  the same room
-    header = {
-        "estimator": type(model).__name__,
-        "arguments": _arguments(model),
-        "schema": model.schema_.to_json(),
-        "topology": topology_to_json(model.topology_),
-        **_trees(model),
-        "has_feature_names": hasattr(model, "feature_names_in_"),
-        "diagnostics": model.diagnostics_,
-    }
-    arrays = parameters_arrays(model.parameters_)
-    if _is_kernel(type(model)):
-        from tacit.estimators.saved_kernel import kernel_parts
-
-        plain, own = kernel_parts(model)
-        header, arrays = header | plain, arrays | own
-    mixed = isinstance(model.parameters_, Mixture)
-    write_model(path, header, arrays, format_number=MIXTURE_FORMAT if mixed else FORMAT)
-
-
-def _is_kernel(kind: type[Any]) -> bool:
-    """Whether models of a kind have features at their leaves."""
-    from tacit.estimators.kernel_rows import KernelRows
-
-    return issubclass(kind, KernelRows)
-
-
-def _trees(model: TreeQueries) -> dict[str, Any]:
-    """The rooted tree that the arrays follow, or those of all components."""
-    if isinstance(model.parameters_, Mixture):
-        return {"trees": [tree_to_json(part.tree) for part in model.parameters_.parts]}
-    return {"tree": tree_to_json(model.tree_)}
+# The estimators that model files may hold: where the class stands, and what loads it from a header and
+# arrays. Nothing else is ever made from a file.
+_LOADERS = {
+    "ChowLiuTree": ("chow_liu", "saved", "load_tree"),
+    "FactorialHMM": ("chains", "saved_junction", "load_junction"),
+    "GaussianTree": ("gaussian_tree", "saved_gaussian", "load_gaussian"),
+    "HigherOrderHMM": ("chains", "saved_junction", "load_junction"),
+    "KernelHMM": ("kernel_hmm", "saved_chain", "load_chain"),
+    "KernelTree": ("kernel_tree", "saved_kernel", "load_kernel_tree"),
+    "LatentClass": ("latent_tree", "saved", "load_tree"),
+    "LatentJunctionTree": ("junction", "saved_junction", "load_junction"),
+    "LatentTree": ("latent_tree", "saved", "load_tree"),
+}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -103,71 +69,93 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> tacit.load(path).categories_ == model.categories_
     True
     """
+    header, arrays = read_model(path)
+    name = header["estimator"]
+    if name not in _LOADERS:
+        raise FileFormatError(
+            f"{str(path)!r} holds a {name!r}, which this version does not know; "
+            f"it knows {sorted(_LOADERS)}"
+        )
+    home, loading, function = _LOADERS[name]
+    kind = getattr(import_module(f"tacit.estimators.{home}"), name)
+    loader = getattr(import_module(f"tacit.estimators.{loading}"), function)
+    return loader(kind, path, header, arrays)
+
+
+def save(model: TreeQueries, path: str | os.PathLike[str]) -> None:
+    """Write a fitted tree of categories to one file, whole or not at all."""
+    model._check_fitted()  # noqa: SLF001  the same room
+    write_tree(model, path, {}, {})
+
+
+def write_tree(
+    model: TreeQueries, path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays
+) -> None:
+    """Write a fitted tree, and what else its file is to hold: plain values and arrays."""
+    mixed = isinstance(model.parameters_, Mixture)
+    write_model(
+        path,
+        {
+            **common_header(model),
+            "schema": model.schema_.to_json(),
+            "topology": topology_to_json(model.topology_),
+            **_trees(model),
+            **header,
+        },
+        {**parameters_arrays(model.parameters_), **arrays},
+        format_number=MIXTURE_FORMAT if mixed else FORMAT,
+    )
+
+
+def _trees(model: TreeQueries) -> dict[str, Any]:
+    """The rooted tree that the arrays follow, or those of all components."""
+    if isinstance(model.parameters_, Mixture):
+        return {"trees": [tree_to_json(part.tree) for part in model.parameters_.parts]}
+    return {"tree": tree_to_json(model.tree_)}
+
+
+def load_tree(
+    kind: type[TreeQueries],
+    path: str | os.PathLike[str],
+    header: Mapping[str, Any],
+    arrays: Arrays,
+) -> TreeQueries:
+    """The fitted tree of categories whose header and arrays a file holds.
+
+    Raises
+    ------
+    FileFormatError
+        Something is missing, or does not fit the rest.
+    """
     from tacit.data.table import Schema
 
-    header, arrays = read_model(path)
-    kinds = estimator_classes()
-    kind = kinds.get(str(header.get("estimator")))
-    if kind is None:
-        raise FileFormatError(
-            f"{str(path)!r} holds a {header.get('estimator')!r}, which this version does not know; "
-            f"it knows {sorted(kinds)}"
-        )
-    if "graph" in header:
-        from tacit.estimators.saved_junction import load_junction
-
-        return load_junction(kind, path, header, arrays)
-    if "chain" in header:
-        from tacit.estimators.saved_chain import load_chain
-
-        return load_chain(kind, path, header, arrays)
-    if kind.__name__ == "GaussianTree":
-        from tacit.estimators.saved_gaussian import load_gaussian
-
-        return load_gaussian(kind, path, header, arrays)
-    _check_header(path, header)
-    known = set(inspect.signature(kind.__init__).parameters)
-    arguments = {key: value for key, value in header["arguments"].items() if key in known}
-    model = kind(**arguments)
-    if _is_kernel(kind):
-        from tacit.data.mixed import MixedSchema
-        from tacit.estimators.saved_kernel import put_kernel_parts
-
-        model.schema_ = MixedSchema.from_json(header["schema"])
-        put_kernel_parts(model, header, arrays)
-    else:
-        model.schema_ = Schema.from_json(header["schema"])
-    model.topology_ = topology_from_json(header["topology"])
-    _put_parameters(model, header, arrays)
-    model.n_features_in_ = len(model.schema_)
-    if header.get("has_feature_names"):
-        model.feature_names_in_ = np.array(model.schema_.names, dtype=object)
-    model.diagnostics_ = dict(header["diagnostics"])
+    check_tree_header(path, header)
+    model: TreeQueries = made_from(kind, header)
+    model.schema_ = Schema.from_json(header["schema"])
+    put_tree(model, header, arrays, model.schema_.cards)
     return model
 
 
-def _check_header(path: str | os.PathLike[str], header: Mapping[str, Any]) -> None:
-    """Raise where the header lacks something, or has something else in its place."""
+def check_tree_header(path: str | os.PathLike[str], header: Mapping[str, Any]) -> None:
+    """Raise a `FileFormatError` where the header of a tree lacks something, see `check_header`."""
     tree = ("trees", list) if header["format"] == MIXTURE_FORMAT else ("tree", dict)
-    expected = {"arguments": dict, "schema": list, "topology": dict, "diagnostics": dict}
-    expected |= dict([tree])
-    missing = sorted(expected.keys() - header.keys())
-    if missing:
-        raise FileFormatError(f"the header of {str(path)!r} lacks {missing}")
-    for key, kind in expected.items():
-        if not isinstance(header[key], kind):
-            raise FileFormatError(
-                f"the header of {str(path)!r} is damaged: {key!r} is a {type(header[key]).__name__}"
-            )
+    check_header(path, header, {"schema": list, "topology": dict, **dict([tree])})
 
 
-def _put_parameters(
-    model: TreeQueries, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+def put_tree(
+    model: TreeQueries, header: Mapping[str, Any], arrays: Arrays, cards: Sequence[int]
 ) -> None:
-    """Give a model the tree and the parameters that a file holds."""
-    cards: Sequence[int] = model.schema_.cards
-    if _is_kernel(type(model)):
-        cards = [encoder.size for encoder in model.encoders_]
+    """Give a model, whose schema is known, the tree and the parameters that a file holds.
+
+    Parameters
+    ----------
+    model : TreeQueries
+    header, arrays
+        As the file has them.
+    cards : sequence of int
+        How many categories or features each leaf has.
+    """
+    model.topology_ = topology_from_json(header["topology"])
     if header["format"] == MIXTURE_FORMAT:
         trees = [tree_from_json(plain) for plain in header["trees"]]
         mixture = mixture_from(trees, arrays, cards)
@@ -177,6 +165,7 @@ def _put_parameters(
         model.parameters_ = parameters_from(model.tree_, arrays, cards)
     if model.tree_.names[: model.tree_.n_leaves] != model.schema_.names:
         raise FileFormatError("the leaves of the tree are not the columns in their order")
+    put_columns(model, header, model.schema_.names)
 
 
 def from_bif(path: str | os.PathLike[str], hidden: Iterable[str] | None = None) -> LatentTree:
@@ -201,20 +190,3 @@ def from_bif(path: str | os.PathLike[str], hidden: Iterable[str] | None = None) 
     model.feature_names_in_ = np.array(found.names, dtype=object)
     model.diagnostics_ = {"learn": "bif", "kind_of_table": "dict"}
     return model
-
-
-def _arguments(model: TreeQueries) -> dict[str, Any]:
-    """The estimator's arguments that are plain values; a tree given as an object is in the topology."""
-    plain: dict[str, Any] = {}
-    for key, value in model.get_params(deep=False).items():
-        if isinstance(value, Mapping):
-            plain[key] = {str(name): int(count) for name, count in value.items()}
-        elif value is None or isinstance(value, bool | int | float | str):
-            plain[key] = value
-        elif isinstance(value, np.integer | np.floating):
-            plain[key] = value.item()
-        elif key == "structure":
-            plain[key] = model.topology_.to_newick()
-        elif key == "continuous" and len(value):
-            plain[key] = [str(name) for name in value]
-    return plain

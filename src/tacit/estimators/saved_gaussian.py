@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tacit.data.mixed import MixedSchema
 from tacit.data.scores import Scores
 from tacit.errors import ArgumentError, FileFormatError
+from tacit.estimators.saved_header import check_header, common_header, made_from, put_columns
 from tacit.files.models import write_model
 from tacit.files.networks import topology_from_json, topology_to_json
 from tacit.params.gaussian import Gaussian
@@ -19,33 +20,21 @@ from tacit.params.gaussian import Gaussian
 if TYPE_CHECKING:
     from tacit.estimators.gaussian_queries import GaussianQueries
 
-_NEEDED = {
-    "arguments": dict,
-    "schema": list,
-    "scores": dict,
-    "topology": dict,
-    "diagnostics": dict,
-}
+_NEEDED = {"schema": list, "scores": dict, "topology": dict}
 
 
 def save_gaussian(model: GaussianQueries, path: str | os.PathLike[str]) -> None:
     """Write a fitted Gaussian tree to one file, whole or not at all."""
-    from tacit.estimators.saved import _arguments
-
     arrays, plain = model.scores_.to_arrays()
-    arguments = _arguments(model)
-    categorical = model.get_params(deep=False)["categorical"]
-    if not isinstance(categorical, str):
-        arguments["categorical"] = [str(name) for name in categorical]
     header = {
-        "estimator": type(model).__name__,
-        "arguments": arguments,
+        **common_header(model),
         "schema": model.schema_.to_json(),
         "scores": plain,
         "topology": topology_to_json(model.topology_),
-        "has_feature_names": hasattr(model, "feature_names_in_"),
-        "diagnostics": model.diagnostics_,
     }
+    categorical = model.get_params(deep=False)["categorical"]
+    if not isinstance(categorical, str):
+        header["arguments"]["categorical"] = [str(name) for name in categorical]
     gaussian = {"mean": model.gaussian_.mean, "covariance": model.gaussian_.covariance}
     write_model(path, header, arrays | gaussian)
 
@@ -63,25 +52,15 @@ def load_gaussian(
     FileFormatError
         Something is missing, or does not fit the rest.
     """
-    import inspect
-
-    for key, wanted in _NEEDED.items():
-        if not isinstance(header.get(key), wanted):
-            raise FileFormatError(
-                f"the header of {str(path)!r} lacks {key!r}, or has no {wanted} there"
-            )
-    known = set(inspect.signature(kind.__init__).parameters)
-    model = kind(**{key: value for key, value in header["arguments"].items() if key in known})
+    check_header(path, header, _NEEDED)
+    model: GaussianQueries = made_from(kind, header)
     model.schema_ = MixedSchema.from_json(header["schema"])
     model.scores_ = Scores.from_arrays(model.schema_, arrays, header["scores"])
     model.gaussian_ = _gaussian(arrays, len(model.scores_.names))
     model.topology_ = topology_from_json(header["topology"])
     if set(model.topology_.observed) != set(model.scores_.names):
         raise FileFormatError(f"the leaves of the tree in {str(path)!r} are not the columns")
-    model.n_features_in_ = len(model.schema_)
-    if header.get("has_feature_names"):
-        model.feature_names_in_ = np.array(model.schema_.names, dtype=object)
-    model.diagnostics_ = dict(header["diagnostics"])
+    put_columns(model, header, model.schema_.names)
     return model
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import FileFormatError, TacitError
+from tacit.estimators.saved_header import check_header, common_header, made_from, put_columns
 from tacit.files.models import write_model
 from tacit.files.networks import parameters_arrays, parameters_from
 
@@ -21,17 +20,12 @@ if TYPE_CHECKING:
 
 def save_junction(model: JunctionEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted junction tree to one file, whole or not at all."""
-    from tacit.estimators.saved import _arguments  # the same room
-
     junction = model.junction_
     header = {
-        "estimator": type(model).__name__,
-        "arguments": _arguments(model),
+        **common_header(model),
         "schema": model.schema_.to_json(),
         "graph": graph_to_json(junction.graph),
         "states": {name: junction.states[name] for name in junction.hidden_variables},
-        "has_feature_names": hasattr(model, "feature_names_in_"),
-        "diagnostics": model.diagnostics_,
     }
     write_model(path, header, parameters_arrays(model.parameters_))
 
@@ -47,26 +41,11 @@ def load_junction(
     from tacit.estimators.components import topology_of
     from tacit.structure.junction import junction_tree
 
-    expected = {
-        "arguments": dict,
-        "schema": list,
-        "graph": dict,
-        "states": dict,
-        "diagnostics": dict,
-    }
-    for key, what in expected.items():
-        if not isinstance(header.get(key), what):
-            raise FileFormatError(
-                f"the header of {str(path)!r} is damaged: it has no proper {key!r}"
-            )
-    known = set(inspect.signature(kind.__init__).parameters)
-    arguments = {key: value for key, value in header["arguments"].items() if key in known}
+    check_header(path, header, {"schema": list, "graph": dict, "states": dict})
     schema = Schema.from_json(header["schema"])
     graph = graph_from_json(header["graph"])
     states = {**header["states"], **dict(zip(schema.names, schema.cards, strict=True))}
-    if "graph" in known:
-        arguments["graph"] = graph_given(graph)
-    model = kind(**arguments)
+    model = made_from(kind, header, graph=graph_given(graph))
     model.schema_ = schema
     try:
         model.junction_ = junction_tree(graph, schema.names, states)
@@ -75,10 +54,7 @@ def load_junction(
     model.tree_ = model.junction_.tree
     model.topology_ = topology_of(model.tree_)
     model.parameters_ = parameters_from(model.tree_, arrays, schema.cards)
-    model.n_features_in_ = len(schema)
-    if header.get("has_feature_names"):
-        model.feature_names_in_ = np.array(schema.names, dtype=object)
-    model.diagnostics_ = dict(header["diagnostics"])
+    put_columns(model, header, schema.names)
     return model
 
 

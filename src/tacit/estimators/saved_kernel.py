@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,40 @@ from tacit.data.encoders import Encoder, IndicatorEncoder, encoder_from_arrays
 from tacit.data.margins import Margin
 from tacit.data.mixed import MixedSchema
 from tacit.errors import FileFormatError
+from tacit.estimators.saved import check_tree_header, put_tree, write_tree
+from tacit.estimators.saved_header import made_from
 
 if TYPE_CHECKING:
     from tacit.estimators.kernel_rows import KernelRows
 
 Array = NDArray[np.float64]
 Arrays = Mapping[str, NDArray[Any]]
+
+
+def save_kernel_tree(model: KernelRows, path: str | os.PathLike[str]) -> None:
+    """Write a fitted tree of numbers and categories to one file, whole or not at all."""
+    write_tree(model, path, *kernel_parts(model))
+
+
+def load_kernel_tree(
+    kind: type[KernelRows],
+    path: str | os.PathLike[str],
+    header: Mapping[str, Any],
+    arrays: Arrays,
+) -> KernelRows:
+    """The fitted tree of numbers and categories whose header and arrays a file holds.
+
+    Raises
+    ------
+    FileFormatError
+        Something is missing, or does not fit the rest.
+    """
+    check_tree_header(path, header)
+    model: KernelRows = made_from(kind, header)
+    model.schema_ = MixedSchema.from_json(header["schema"])
+    put_kernel_parts(model, header, arrays)
+    put_tree(model, header, arrays, [encoder.size for encoder in model.encoders_])
+    return model
 
 
 def kernel_parts(model: KernelRows) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
