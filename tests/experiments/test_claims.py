@@ -31,7 +31,7 @@ def is_method(*names):
 
 
 def at(n_rows, *names):
-    return lambda trial: trial.n_rows == n_rows and (not names or trial.method.name in names)
+    return lambda trial: trial.size == n_rows and (not names or trial.method.name in names)
 
 
 def times(factor):
@@ -45,7 +45,7 @@ def error_4_4(trial):
     few = {"spectral": 1.0, "EM 1e-3": 1.1, "EM 1e-4": 1.3, "EM 1e-5": 1.4}
     middle = {"spectral": 0.4, "EM 1e-3": 0.6, "EM 1e-4": 0.35, "EM 1e-5": 0.3}
     many = {"spectral": 0.05, "EM 1e-3": 0.5, "EM 1e-4": 0.2, "EM 1e-5": 0.1}
-    n = trial.n_rows
+    n = trial.size
     return (few if n < 1000 else middle if n < 10_000 else many).get(trial.method.name, 1.0)
 
 
@@ -163,7 +163,7 @@ def test_figure_4_6_fails_where_large_systems_take_twice_the_time():
 
 def distance_6_5(trial):
     level = {"kernel tree": 0.45, "spectral kernel tree": 0.6}.get(trial.method.name, 0.5)
-    return level / trial.case.mu / math.sqrt(trial.n_rows)
+    return level / trial.case.mu / math.sqrt(trial.size)
 
 
 def test_figure_6_5_holds_where_the_kernel_tree_is_ahead():
@@ -243,7 +243,7 @@ def test_figure_6_6_does_not_judge_other_numbers_of_singular_values():
 
 def off_6_7(trial):
     level = {"kernel tree": 0.08, "kernel tree alone": 0.085}.get(trial.method.name, 0.09)
-    return level + 0.001 * trial.seed + 1 / trial.n_rows
+    return level + 0.001 * trial.seed + 1 / trial.size
 
 
 def test_figure_6_7_holds_where_the_kernel_tree_is_ahead():
@@ -286,7 +286,7 @@ def test_tables_of_figures_have_a_line_for_every_method(name):
 
 def error_7_5(trial):
     original = trial.method.name.endswith("original")
-    return 0.5 if original == (trial.n_rows < 1000) else 0.6
+    return 0.5 if original == (trial.size < 1000) else 0.6
 
 
 def test_figure_7_5_holds_where_the_original_leads_first_and_the_alternate_in_the_end():
@@ -334,7 +334,7 @@ def test_figure_7_8_holds_where_spectral_leads_nearly_everywhere():
 def test_figure_7_8_fails_where_mossel_roch_leads_at_two_sizes_of_one_tree():
     changed = but(
         error_7_8,
-        lambda t: t.n_rows in {500, 5000} and t.case.tree == "deep4",
+        lambda t: t.size in {500, 5000} and t.case.tree == "deep4",
         lambda number: 1 / number,
     )
     assert held("fig-7.8", changed) == [False, True]
@@ -347,7 +347,7 @@ def test_figure_7_8_fails_where_the_lead_is_within_the_spread():
 
 def test_figure_7_8_counts_what_could_not_be_learnt_as_worse():
     half = but(
-        error_7_8, lambda t: t.method.name == "Mossel-Roch" and t.n_rows < 5000, lambda _: math.inf
+        error_7_8, lambda t: t.method.name == "Mossel-Roch" and t.size < 5000, lambda _: math.inf
     )
     assert held("fig-7.8", half) == [True, True]
     never_learnt = but(error_7_8, is_method("Mossel-Roch"), lambda _: math.inf)
@@ -363,11 +363,11 @@ def test_figure_7_8_fails_where_both_are_the_same():
 
 def wrong_7_9(trial):
     level = {"Chow-Liu": 0.37, "spectral": 0.351, "EM-": 0.352}.get(trial.method.name, 0.35)
-    return level - 0.001 * trial.query_size + 0.01 * trial.seed
+    return level - 0.001 * trial.size + 0.01 * trial.seed
 
 
 def of_size(size, *names):
-    return lambda trial: trial.query_size == size and trial.method.name in names
+    return lambda trial: trial.size == size and trial.method.name in names
 
 
 def test_figure_7_9_holds_where_latent_trees_are_ahead_and_alike():
@@ -412,7 +412,7 @@ def test_figure_7_9_fails_where_a_method_learnt_nothing():
 def error_song(trial):
     few = {"EM": 0.5, "new": 0.6, "spectral": 0.7}
     many = {"EM": 0.3, "new": 0.1, "spectral": 0.25}
-    return (few if trial.n_rows < 5000 else many).get(trial.method.name, 1.0)
+    return (few if trial.size < 5000 else many).get(trial.method.name, 1.0)
 
 
 def seconds_song(trial):
@@ -526,7 +526,7 @@ def test_figure_5_4_has_a_table_of_errors_and_ratios():
 def wrong_5_5(trial):
     few = {"spectral": 0.2, "EM": 0.4, "online EM": 0.3, "Tacit auto": 0.1}
     many = {"spectral": 0.05, "EM": 0.05, "online EM": 0.045, "Tacit auto": 0.04}
-    return (few if trial.n_rows < 500 else many).get(trial.method.name, 0.06)
+    return (few if trial.size < 500 else many).get(trial.method.name, 0.06)
 
 
 def seconds_5_5(trial):

@@ -10,8 +10,8 @@ from tacit.estimators.junction import LatentJunctionTree
 from tacit.experiments import graphs
 from tacit.experiments.fig_5_4 import AUTO, EM, ONLINE, PRINTED, SPECTRAL
 from tacit.experiments.graphs import GraphCase, GraphTrial, perform, truth
+from tacit.experiments.grids import Method
 from tacit.experiments.printed import junction_as_printed
-from tacit.experiments.trials import Method
 from tacit.query.evidence import Evidence
 from tacit.query.passes import log_values
 

@@ -6,12 +6,13 @@ import pytest
 
 from tacit import __version__
 from tacit.experiments.graphs import GraphCase, GraphSettings, GraphTrial
+from tacit.experiments.grids import Method
 from tacit.experiments.laplace import LaplaceCase, LaplaceSettings, LaplaceTrial
 from tacit.experiments.recovery import TreeCase, TreeSettings, TreeTrial
 from tacit.experiments.sites import SiteCase, SiteSettings, SiteTrial
 from tacit.experiments.stocks import StockCase, StockSettings, StockTrial
 from tacit.experiments.towns import TownCase, TownSettings, TownTrial
-from tacit.experiments.trials import Case, Method, Settings, Trial
+from tacit.experiments.trials import Case, Settings, Trial
 
 EM = Method("EM 1e-4", "em", (("tol", 1e-4), ("n_restarts", 5)))
 PRINTED = Method("printed", "spectral", (("n_views", 10),), as_printed=True)

@@ -12,21 +12,21 @@ from tacit.experiments.running import HOMES, experiment
 def drawn(name, error, scale="tiny"):
     asked = experiment(name)
     settings = asked.settings[scale]
-    runs = made_runs(settings, error, lambda trial: 0.01 * getattr(trial, "n_rows", 1))
+    runs = made_runs(settings, error, lambda trial: 0.01 * trial.size)
     panels = asked.panels(settings)
     return picture(runs, asked.title, panels, asked.measures, asked.over), settings
 
 
 def falling(trial):
     """Another error for every trial, and other panels on another scale."""
-    if not hasattr(trial, "n_rows"):
-        return 0.5 - trial.query_size / 200 + 0.01 * trial.seed + 0.001 * len(trial.method.name)
+    if hasattr(trial.case, "n_queries"):
+        return 0.5 - trial.size / 200 + 0.01 * trial.seed + 0.001 * len(trial.method.name)
     name = getattr(trial.case, "tree", "")
     number = len(name) + sum(map(ord, name)) + 50 * getattr(trial.case, "n_states", 1)
     cut_off = hasattr(trial.case, "n_evidence")  # at the top
     power = -1.0 if cut_off else 0.01 * (number % 97) + getattr(trial.case, "diagonal", 0.0)
     scale = 10**power
-    return scale / math.sqrt(trial.n_rows) * (1 + 0.1 * trial.seed + 0.01 * len(trial.method.name))
+    return scale / math.sqrt(trial.size) * (1 + 0.1 * trial.seed + 0.01 * len(trial.method.name))
 
 
 @pytest.mark.parametrize("name", HOMES)
@@ -85,7 +85,7 @@ def test_errors_beyond_the_scale_leave_the_panel_and_are_named():
 
 def test_sizes_at_which_most_models_failed_have_no_mark():
     figure, settings = drawn(
-        "fig-7.5", lambda t: math.inf if t.n_rows < 100 and t.method.name == "original" else 0.5
+        "fig-7.5", lambda t: math.inf if t.size < 100 and t.method.name == "original" else 0.5
     )
     marks = {line.get_label(): list(line.get_xdata()) for line in figure.axes[0].get_lines()}
     assert marks["original"] == [settings.sizes[1]]

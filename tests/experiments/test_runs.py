@@ -5,8 +5,9 @@ import math
 import pytest
 
 from oracles.experiment_runs import made_runs
+from tacit.experiments.grids import Method
 from tacit.experiments.runs import typical_ratio
-from tacit.experiments.trials import Case, Method, Settings
+from tacit.experiments.trials import Case, Settings
 
 PLAIN = Case("bin4", 4, 3)
 CASES = (
@@ -24,10 +25,10 @@ SETTINGS = Settings(CASES, (ONE, OTHER), (100, 1000), 3)
 def error(trial):
     """A number that tells everything about the trial."""
     place = CASES.index(trial.case)
-    return (100 if trial.method is ONE else 200) + 10 * place + trial.seed + trial.n_rows / 1e4
+    return (100 if trial.method is ONE else 200) + 10 * place + trial.seed + trial.size / 1e4
 
 
-RUNS = made_runs(SETTINGS, error, lambda trial: trial.n_rows)
+RUNS = made_runs(SETTINGS, error, lambda trial: trial.size)
 
 
 @pytest.mark.parametrize("place", range(len(CASES)))

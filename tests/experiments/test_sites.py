@@ -10,12 +10,12 @@ import pytest
 from tacit.errors import DataError, MissingDataError, RankError
 from tacit.experiments import run, sites
 from tacit.experiments.fig_5_4 import ONLINE, PRINTED
+from tacit.experiments.grids import Method
 from tacit.experiments.running import experiment
 from tacit.experiments.sites import SiteCase, SiteTrial, apart, class_scores, perform, split_of
 from tacit.experiments.song_fig_2 import EM, NEW, OWN_NEW, SPECTRAL
 from tacit.experiments.song_fig_3 import AUTO
 from tacit.experiments.strands import LETTERS, STANDS_FOR, Strands, likelihoods, strands
-from tacit.experiments.trials import Method
 from tacit.query.evidence import Evidence
 from tacit.query.passes import log_values
 

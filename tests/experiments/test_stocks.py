@@ -10,8 +10,8 @@ from tacit.errors import MissingDataError, RankError
 from tacit.estimators.structures import learn_structure
 from tacit.experiments import run, stocks
 from tacit.experiments.fig_7_9 import AUTO, METHODS, OBSERVED, OWN_SPECTRAL, SPECTRAL
+from tacit.experiments.grids import Method
 from tacit.experiments.stocks import StockCase, StockTrial, perform, queries, stock_moves
-from tacit.experiments.trials import Method
 from tacit.query.evidence import Evidence
 from tacit.query.passes import log_values
 
@@ -92,7 +92,7 @@ def test_a_method_learns_once_for_all_sizes_of_queries(monkeypatch):
         assert trial.run().key == trial.key
     warm_ups = 2
     assert len(fits) == 2 * 2 + warm_ups
-    assert [trial.query_size for trial in chosen.trials()[:3]] == [2, 4, 6]
+    assert [trial.size for trial in chosen.trials()[:3]] == [2, 4, 6]
 
 
 def test_what_cannot_be_learnt_is_a_line_with_its_reason(monkeypatch):

@@ -9,10 +9,11 @@ import pytest
 from tacit.errors import DependencyError, FileFormatError, FileWriteError, RankError
 from tacit.estimators.latent_tree import LatentTree
 from tacit.evaluate import l1_error
-from tacit.experiments import run, running, trials
+from tacit.experiments import grids, run, running, trials
+from tacit.experiments.grids import Method
 from tacit.experiments.records import read_runs
 from tacit.experiments.running import HOMES, experiment
-from tacit.experiments.trials import Case, Method, Run, Trial, perform
+from tacit.experiments.trials import Case, Run, Trial, perform
 from tacit.plot import style
 from tacit.query.evidence import Evidence
 from tacit.query.passes import log_values
@@ -103,9 +104,9 @@ def test_runs_of_other_settings_stay_in_the_table_but_do_not_count(finished, tmp
     lines = other.splitlines(keepends=True)
     path = damaged(tmp_path, finished + b"".join(lines[1:]))
     ran = counting(monkeypatch)
-    monkeypatch.setattr(trials, "__version__", "0.0.9")
+    monkeypatch.setattr(grids, "__version__", "0.0.9")
     first = run("fig-7.8", scale="tiny", out=tmp_path)
-    monkeypatch.setattr(trials, "__version__", "0.1.1")
+    monkeypatch.setattr(grids, "__version__", "0.1.1")
     run("fig-7.8", scale="tiny", out=tmp_path)
     n_trials = len(lines) - 1
     assert len(ran) == n_trials

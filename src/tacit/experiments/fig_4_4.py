@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tacit.experiments.grids import Method
 from tacit.experiments.panels import Panel, lines
 from tacit.experiments.runs import Runs, typical_ratio
-from tacit.experiments.trials import THESIS_SIZES, Case, Method, Settings, em
+from tacit.experiments.trials import THESIS_SIZES, Case, Settings, em
 from tacit.experiments.verdicts import Experiment, Finding, Inequality, counted
 
 SPECTRAL = Method(

@@ -10,9 +10,10 @@ import statistics
 from collections.abc import Sequence
 
 from tacit.experiments.fig_4_4 import HIGH, LOW, OURS, OWN_AUTO, OWN_SPECTRAL, SPECTRAL, STANDARD
+from tacit.experiments.grids import Method
 from tacit.experiments.panels import Line, Panel, lines
 from tacit.experiments.runs import Runs
-from tacit.experiments.trials import THESIS_SIZES, Case, Method, Settings, em
+from tacit.experiments.trials import THESIS_SIZES, Case, Settings, em
 from tacit.experiments.verdicts import Experiment, Finding, Inequality, counted
 
 TOLERANCES = {LOW.name: 1e-3, STANDARD.name: 1e-4, HIGH.name: 1e-5}

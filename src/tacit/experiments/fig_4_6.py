@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
+from tacit.experiments.grids import Method
 from tacit.experiments.panels import Panel, lines
 from tacit.experiments.runs import Runs, typical_ratio
-from tacit.experiments.trials import THESIS_SIZES, Case, Method, Settings
+from tacit.experiments.trials import THESIS_SIZES, Case, Settings
 from tacit.experiments.verdicts import Experiment, Finding, Inequality, counted
 
 SYSTEMS = (1, 2, 5, 10)

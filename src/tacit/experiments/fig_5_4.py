@@ -14,9 +14,10 @@ import statistics
 from collections.abc import Sequence
 
 from tacit.experiments.graphs import GraphCase, GraphSettings
+from tacit.experiments.grids import Method
 from tacit.experiments.panels import Panel, lines
 from tacit.experiments.runs import Runs, typical_ratio
-from tacit.experiments.trials import Method, em
+from tacit.experiments.trials import em
 from tacit.experiments.verdicts import Experiment, Finding, Inequality, counted
 
 

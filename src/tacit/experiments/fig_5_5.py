@@ -11,11 +11,11 @@ import statistics
 from collections.abc import Sequence
 
 from tacit.experiments.fig_5_4 import AUTO, EM, ONLINE, PRINTED, STRONG
+from tacit.experiments.grids import Method
 from tacit.experiments.panels import Panel, lines
 from tacit.experiments.runs import Runs, typical_ratio
 from tacit.experiments.sites import SiteCase, SiteSettings
 from tacit.experiments.strands import strands
-from tacit.experiments.trials import Method
 from tacit.experiments.verdicts import Experiment, Finding, Inequality, counted
 
 SMOOTHED = Method(

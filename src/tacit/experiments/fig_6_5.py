@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from tacit.experiments.grids import Method
 from tacit.experiments.laplace import LaplaceCase, LaplaceSettings
 from tacit.experiments.panels import Panel, lines
 from tacit.experiments.runs import Runs
-from tacit.experiments.trials import Method
 from tacit.experiments.verdicts import Experiment, Finding, Inequality, counted
 
 ONE = Method("Gaussian", "gaussians", (("n_components", 1),))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
+from tacit.experiments.grids import Method
 from tacit.experiments.panels import Panel, lines
 from tacit.experiments.recovery import (
     BALANCED,
@@ -22,7 +23,6 @@ from tacit.experiments.recovery import (
     TreeSettings,
 )
 from tacit.experiments.runs import Runs
-from tacit.experiments.trials import Method
 from tacit.experiments.verdicts import Experiment, Finding, Inequality, counted
 
 JOIN, SELECT = ("join", "neighbor-joining"), ("join", "refined-joining")

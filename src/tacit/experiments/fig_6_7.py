@@ -11,11 +11,11 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
+from tacit.experiments.grids import Method
 from tacit.experiments.panels import Panel, lines
 from tacit.experiments.runs import Runs
 from tacit.experiments.town_tree import draw_tree
 from tacit.experiments.towns import TownCase, TownSettings, towns
-from tacit.experiments.trials import Method
 from tacit.experiments.verdicts import Experiment, Finding, Inequality, counted
 
 KERNEL = Method("kernel tree", "kernel-tree", (("blend", True),))

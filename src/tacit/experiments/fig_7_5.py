@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tacit.experiments.grids import Method
 from tacit.experiments.panels import Panel, lines
 from tacit.experiments.runs import Runs
-from tacit.experiments.trials import THESIS_SIZES, Case, Method, Settings
+from tacit.experiments.trials import THESIS_SIZES, Case, Settings
 from tacit.experiments.verdicts import Experiment, Finding, Inequality, counted
 
 # "For both methods we use a linear system size of 1."

@@ -9,9 +9,10 @@ import math
 from collections.abc import Sequence
 
 from tacit.experiments.fig_7_5 import ALTERNATE_OPTIONS
+from tacit.experiments.grids import Method
 from tacit.experiments.panels import Panel, lines
 from tacit.experiments.runs import Runs, in_standard_errors
-from tacit.experiments.trials import Case, Method, Settings
+from tacit.experiments.trials import Case, Settings
 from tacit.experiments.verdicts import Experiment, Finding, Inequality, counted
 
 SPECTRAL = Method("spectral", "spectral", ALTERNATE_OPTIONS, as_printed=True)

@@ -10,10 +10,11 @@ import statistics
 from collections.abc import Sequence
 
 from tacit.experiments.fig_7_8 import OURS, OWN_SPECTRAL, SPECTRAL
+from tacit.experiments.grids import Method
 from tacit.experiments.panels import Panel, lines
 from tacit.experiments.runs import Runs, in_standard_errors
 from tacit.experiments.stocks import CHOW_LIU, StockCase, StockSettings, stock_moves
-from tacit.experiments.trials import Method, em
+from tacit.experiments.trials import em
 from tacit.experiments.verdicts import Experiment, Finding, Inequality, counted
 
 EM_PLUS, EM_MINUS = em("EM+", 1e-5), em("EM-", 1e-3)

@@ -6,15 +6,16 @@ As `trials` does on trees.
 from __future__ import annotations
 
 import contextlib
+import math
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tacit import __version__
 from tacit.errors import ArgumentError, RankError
+from tacit.experiments.grids import Grid, GridTrial, Method
 from tacit.experiments.outcomes import Outcome
-from tacit.experiments.trials import TEST_ROWS, WARM_UP_ROWS, Method, judged, with_all_categories
+from tacit.experiments.trials import TEST_ROWS, WARM_UP_ROWS, judged, with_all_categories
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
     from tacit.params.tree import Network
     from tacit.toy import GraphModel
-
-# A fit takes about as long as so many rows, beside those that it has.
-_ROWS_PER_FIT = 2000
 
 
 @dataclass(frozen=True)
@@ -39,69 +37,7 @@ class GraphCase:
     @property
     def columns(self) -> dict[str, Any]:
         """What all lines of this case have in common."""
-        return {
-            "graph": self.graph,
-            "n_categories": self.n_categories,
-            "n_states": self.n_states,
-            "diagonal": float(self.diagonal),
-        }
-
-
-@dataclass(frozen=True)
-class GraphSettings:
-    """Every case with every size, seed and method."""
-
-    cases: tuple[GraphCase, ...]
-    methods: tuple[Method, ...]
-    sizes: tuple[int, ...]
-    n_seeds: int
-
-    @property
-    def kind(self) -> type[GraphRun]:
-        """What the lines of the table are."""
-        return GraphRun
-
-    def trials(self) -> list[GraphTrial]:
-        """All that is to be run; methods learn from the same rows, one after the other."""
-        return [
-            GraphTrial(case, n_rows, seed, method)
-            for seed in range(self.n_seeds)
-            for case in self.cases
-            for n_rows in self.sizes
-            for method in self.methods
-        ]
-
-
-@dataclass(frozen=True)
-class GraphTrial:
-    """One fit of one model."""
-
-    case: GraphCase
-    n_rows: int
-    seed: int
-    method: Method
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The first columns of its line in the table; no other trial has the same."""
-        case, method = self.case, self.method
-        return (
-            *(case.graph, str(case.n_categories), str(case.n_states), f"{case.diagonal:g}"),
-            *(str(self.n_rows), str(self.seed), str(TEST_ROWS)),
-            *(method.name, method.settings, __version__),
-        )
-
-    @property
-    def work(self) -> int:
-        """How long it takes, in rows."""
-        return self.n_rows + _ROWS_PER_FIT
-
-    def run(self) -> GraphRun:
-        """Draw, learn and judge."""
-        return perform(self)
-
-    def __str__(self) -> str:
-        return f"{self.case.graph}, {self.n_rows} rows, {self.method.name}"
+        return asdict(self) | {"diagonal": float(self.diagonal)}
 
 
 @dataclass(frozen=True)
@@ -129,29 +65,43 @@ class GraphRun(Outcome):
     failure: str  # why nothing was learnt
 
 
+class GraphTrial(GridTrial[GraphCase]):
+    """One fit of one model."""
+
+    rows_per_fit = 2000
+    judged_on = (TEST_ROWS,)
+
+    def run(self) -> GraphRun:
+        """Draw, learn and judge."""
+        return perform(self)
+
+    def __str__(self) -> str:
+        return f"{self.case.graph}, {self.size} rows, {self.method.name}"
+
+
+class GraphSettings(Grid[GraphCase]):
+    """Graphs with every size, seed and method."""
+
+    trial = GraphTrial
+    kind = GraphRun
+
+
 def perform(trial: GraphTrial) -> GraphRun:
     """Draw the model and the rows of a trial, learn, and judge."""
     import numpy as np
 
-    made = _drawn(trial.case, trial.seed, trial.n_rows)
+    made = _drawn(trial.case, trial.seed, trial.size)
     _warm_up(trial.case, trial.method)
     begun = time.process_time()
     try:
         network, n_steps = _learnt(trial, made.model, made.train)
-    except (RankError, np.linalg.LinAlgError) as error:
+    except (RankError, np.linalg.LinAlgError) as refusal:
         seconds = time.process_time() - begun
-        results = (float("inf"), float("inf"), 1.0, seconds, 0)
-        return _run(trial, results, " ".join(str(error).split()))
+        why = " ".join(str(refusal).split())
+        return GraphRun.of(trial.key, math.inf, math.inf, 1.0, seconds, 0, why)
     seconds = time.process_time() - begun
-    return _run(trial, (*judged(network, made.test, made.log_truth), seconds, n_steps))
-
-
-def _run(
-    trial: GraphTrial, results: tuple[float, float, float, float, int], failure: str = ""
-) -> GraphRun:
-    *numbers, n_steps = results
-    cells = (*trial.key, *(f"{number:.6g}" for number in numbers), str(n_steps), failure)
-    return GraphRun.of_cells(cells)
+    results = judged(network, made.test, made.log_truth)
+    return GraphRun.of(trial.key, *results, seconds, n_steps, "")
 
 
 def _learnt(trial: GraphTrial, model: GraphModel, train: Any) -> tuple[Network, int]:

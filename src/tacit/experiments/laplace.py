@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tacit import __version__
+from tacit.experiments.grids import Grid, GridTrial, Method
 from tacit.experiments.outcomes import Outcome
-from tacit.experiments.trials import Method
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +29,6 @@ MOST_COMPONENTS = 10  # of mixtures chosen by BIC
 BINS = (3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 BANDWIDTHS = (0.04, 0.06, 0.09, 0.13, 0.18, 0.25, 0.35, 0.5, 0.7)  # in standard deviations
 MOST_JUDGED = 1000  # rows
-_ROWS_PER_FIT = 3000  # a fit takes as long as so many rows
 
 
 @dataclass(frozen=True)
@@ -43,60 +41,6 @@ class LaplaceCase:
     def columns(self) -> dict[str, Any]:
         """What all lines of this case have in common."""
         return {"mu": float(self.mu)}
-
-
-@dataclass(frozen=True)
-class LaplaceSettings:
-    """Every case with every size, seed and method."""
-
-    cases: tuple[LaplaceCase, ...]
-    methods: tuple[Method, ...]
-    sizes: tuple[int, ...]
-    n_seeds: int
-
-    @property
-    def kind(self) -> type[LaplaceRun]:
-        """What the lines of the table are."""
-        return LaplaceRun
-
-    def trials(self) -> list[LaplaceTrial]:
-        """All that is to be run; methods learn from the same rows, one after the other."""
-        return [
-            LaplaceTrial(case, n_rows, seed, method)
-            for seed in range(self.n_seeds)
-            for case in self.cases
-            for n_rows in self.sizes
-            for method in self.methods
-        ]
-
-
-@dataclass(frozen=True)
-class LaplaceTrial:
-    """One estimate of a density."""
-
-    case: LaplaceCase
-    n_rows: int
-    seed: int
-    method: Method
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The first columns of its line in the table; no other trial has the same."""
-        method = self.method
-        numbers = (f"{self.case.mu:g}", str(self.n_rows), str(self.seed))
-        return (*numbers, method.name, method.settings, __version__)
-
-    @property
-    def work(self) -> int:
-        """How long it takes, in rows."""
-        return self.n_rows + _ROWS_PER_FIT
-
-    def run(self) -> LaplaceRun:
-        """Draw, learn and judge."""
-        return perform(self)
-
-    def __str__(self) -> str:
-        return f"mu {self.case.mu:g}, {self.n_rows} rows, {self.method.name}"
 
 
 @dataclass(frozen=True)
@@ -116,18 +60,38 @@ class LaplaceRun(Outcome):
     seconds: float  # CPU time of learning, with whatever is chosen
 
 
+class LaplaceTrial(GridTrial[LaplaceCase]):
+    """One estimate of a density."""
+
+    rows_per_fit = 3000
+
+    def run(self) -> LaplaceRun:
+        """Draw, learn and judge."""
+        return perform(self)
+
+    def __str__(self) -> str:
+        return f"mu {self.case.mu:g}, {self.size} rows, {self.method.name}"
+
+
+class LaplaceSettings(Grid[LaplaceCase]):
+    """Mixtures with every size, seed and method."""
+
+    trial = LaplaceTrial
+    kind = LaplaceRun
+
+
 def perform(trial: LaplaceTrial) -> LaplaceRun:
     """Learn the rows of a trial, and compare with the truth on the grid."""
     import numpy as np
 
-    rows = drawn(trial.case.mu, trial.n_rows, trial.seed)
+    rows = drawn(trial.case.mu, trial.size, trial.seed)
     _warm_up(trial.method)
     begun = time.process_time()
     density = learnt(trial.method, rows, trial.seed)
     seconds = time.process_time() - begun
     points = grid(trial.case.mu)
     distance = float(np.sqrt(np.sum((density(points) - truth(trial.case.mu, points)) ** 2)))
-    return LaplaceRun.of_cells((*trial.key, f"{distance:.6g}", f"{seconds:.6g}"))
+    return LaplaceRun.of(trial.key, distance, seconds)
 
 
 # -- the truth ----------------------------------------------------------------------------------------

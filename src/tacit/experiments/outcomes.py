@@ -26,15 +26,24 @@ class Outcome:
 
     def cells(self) -> list[str]:
         """The line of the table."""
-        values = [getattr(self, name) for name in self.columns()]
-        return [f"{value:.6g}" if isinstance(value, float) else str(value) for value in values]
+        return [cell(getattr(self, name)) for name in self.columns()]
 
     @classmethod
     def of_cells(cls, cells: Iterable[str]) -> Self:
         """The outcome that a line of the table tells of; ValueError if it tells of none."""
         kinds = get_type_hints(cls)
         named = zip(cls.columns(), cells, strict=True)
-        return cls(*(kinds[name](cell) for name, cell in named))
+        return cls(*(kinds[name](text) for name, text in named))
+
+    @classmethod
+    def of(cls, key: Iterable[str], *results: float | str) -> Self:
+        """The outcome of the trial with a key, as its line will tell of it."""
+        return cls.of_cells((*key, *map(cell, results)))
+
+
+def cell(value: object) -> str:
+    """A value as tables have it; six digits of numbers that are not whole."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 class Family(Protocol):
@@ -43,35 +52,4 @@ class Family(Protocol):
     @property
     def columns(self) -> Mapping[str, Any]:
         """What all of their lines have in common."""
-        ...
-
-
-class AnyTrial(Protocol):
-    """One thing to run, whatever its kind."""
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The first columns of its line in the table; no other trial has the same."""
-        ...
-
-    @property
-    def work(self) -> int:
-        """How long it takes beside others, as far as progress is concerned."""
-        ...
-
-    def run(self) -> Outcome:
-        """Do it."""
-        ...
-
-
-class AnySettings(Protocol):
-    """All that an experiment runs."""
-
-    @property
-    def kind(self) -> type[Outcome]:
-        """What the lines of its table are."""
-        ...
-
-    def trials(self) -> list[Any]:
-        """All that is to be run, in order."""
         ...

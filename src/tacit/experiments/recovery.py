@@ -9,13 +9,12 @@ rows, as there.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tacit import __version__
+from tacit.experiments.grids import Grid, GridTrial
 from tacit.experiments.outcomes import Outcome
-from tacit.experiments.trials import Method
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +29,6 @@ STRENGTHS = (0.7, 0.95)  # correlations along edges
 ROOT_MEANS = (-2.0, 2.0)
 # Share of a kernel's trace that its features may leave over.
 TOLERANCE = 1e-3
-_ROWS_PER_TREE = 500  # a tree takes as long as so many rows
 
 
 @dataclass(frozen=True)
@@ -44,65 +42,7 @@ class TreeCase:
     @property
     def columns(self) -> dict[str, Any]:
         """What all lines of this case have in common."""
-        return {"process": self.process, "tree": self.tree, "n_leaves": self.n_leaves}
-
-
-@dataclass(frozen=True)
-class TreeSettings:
-    """Every case with every size, seed and method."""
-
-    cases: tuple[TreeCase, ...]
-    methods: tuple[Method, ...]
-    sizes: tuple[int, ...]
-    n_seeds: int
-
-    @property
-    def kind(self) -> type[TreeRun]:
-        """What the lines of the table are."""
-        return TreeRun
-
-    def trials(self) -> list[TreeTrial]:
-        """All that is to be run; methods use the same rows, one after the other."""
-        return [
-            TreeTrial(case, n_rows, seed, method)
-            for seed in range(self.n_seeds)
-            for case in self.cases
-            for n_rows in self.sizes
-            for method in self.methods
-        ]
-
-
-@dataclass(frozen=True)
-class TreeTrial:
-    """One tree, found by one method."""
-
-    case: TreeCase
-    n_rows: int
-    seed: int
-    method: Method
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The first columns of its line in the table; no other trial has the same."""
-        case, method = self.case, self.method
-        return (
-            *(str(value) for value in case.columns.values()),
-            *(str(self.n_rows), str(self.seed)),
-            *(method.name, method.settings, __version__),
-        )
-
-    @property
-    def work(self) -> int:
-        """How long it takes, in rows."""
-        return self.n_rows + _ROWS_PER_TREE
-
-    def run(self) -> TreeRun:
-        """Draw, measure, join and count."""
-        return perform(self)
-
-    def __str__(self) -> str:
-        case = self.case
-        return f"{case.process}, {case.tree}, {self.n_rows} rows, {self.method.name}"
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -125,6 +65,27 @@ class TreeRun(Outcome):
     seconds: float  # CPU time of distances (with the features) and of joining
 
 
+class TreeTrial(GridTrial[TreeCase]):
+    """One tree, found by one method."""
+
+    rows_per_fit = 500
+
+    def run(self) -> TreeRun:
+        """Draw, measure, join and count."""
+        return perform(self)
+
+    def __str__(self) -> str:
+        case = self.case
+        return f"{case.process}, {case.tree}, {self.size} rows, {self.method.name}"
+
+
+class TreeSettings(Grid[TreeCase]):
+    """Processes on trees with every size, seed and method."""
+
+    trial = TreeTrial
+    kind = TreeRun
+
+
 def perform(trial: TreeTrial) -> TreeRun:
     """Find the tree of a trial's rows, and judge it by the true one."""
     from tacit.evaluate import hop_error, robinson_foulds
@@ -133,13 +94,13 @@ def perform(trial: TreeTrial) -> TreeRun:
     options = dict(trial.method.options)
     join = options.pop("join")
     apart, seconds = _distances(
-        trial.case, trial.seed, trial.n_rows, trial.method.learn, tuple(sorted(options.items()))
+        trial.case, trial.seed, trial.size, trial.method.learn, tuple(sorted(options.items()))
     )
     begun = time.process_time()
-    found = joined(join, apart, truth.observed, trial.n_rows)
+    found = joined(join, apart, truth.observed, trial.size)
     seconds += time.process_time() - begun
-    outcome = hop_error(found, truth), robinson_foulds(found, truth, normalised=True), seconds
-    return TreeRun.of_cells((*trial.key, *(f"{value:.6g}" for value in outcome)))
+    errors = hop_error(found, truth), robinson_foulds(found, truth, normalised=True)
+    return TreeRun.of(trial.key, *errors, seconds)
 
 
 def joined(join: str, apart: Distances, names: tuple[str, ...], n_rows: int) -> Topology:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import ArgumentError
-from tacit.experiments.outcomes import AnyTrial, Outcome
+from tacit.experiments.grids import GridTrial
+from tacit.experiments.outcomes import Outcome
 from tacit.experiments.records import append_run, open_record, read_runs
 from tacit.experiments.runs import Runs
 from tacit.experiments.verdicts import Experiment, Verdict, verdict
@@ -104,7 +105,7 @@ def run(name: str, *, scale: str = "small", out: Path | str, progress: Any = Non
     csv = Path(out) / f"{name}-{scale}.csv"
     done = read_runs(csv, settings.kind)
     open_record(csv, settings.kind)
-    trials: list[AnyTrial] = settings.trials()
+    trials = settings.trials()
     left = [trial for trial in trials if trial.key not in done]
     # One thread, so that CPU times compare.
     with reporting(progress) as report, limit_threads(1):
@@ -121,7 +122,7 @@ def run(name: str, *, scale: str = "small", out: Path | str, progress: Any = Non
     return verdict(asked, runs, csv, png)
 
 
-def perform(trial: AnyTrial) -> Outcome:
+def perform(trial: GridTrial[Any]) -> Outcome:
     """Run a trial, whatever its kind."""
     return trial.run()
 

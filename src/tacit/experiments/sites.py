@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tacit import __version__
 from tacit.errors import RankError
+from tacit.experiments.grids import Grid, GridTrial, Method
 from tacit.experiments.outcomes import Outcome
-from tacit.experiments.trials import Method, with_all_categories
+from tacit.experiments.trials import with_all_categories
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,9 +32,6 @@ N_LETTERS = 4
 # Sequences of each class in the fit that is not timed.
 WARM_UP_ROWS = 40
 
-# A fit takes about as long as so many sequences, beside those that it has.
-_ROWS_PER_FIT = 2000
-
 
 @dataclass(frozen=True)
 class SiteCase:
@@ -48,69 +45,7 @@ class SiteCase:
     @property
     def columns(self) -> dict[str, Any]:
         """What all lines of this case have in common."""
-        return {
-            "data": self.data,
-            "order": self.order,
-            "n_states": self.n_states,
-            "n_test": self.n_test,
-        }
-
-
-@dataclass(frozen=True)
-class SiteSettings:
-    """Every case with every size, split and method."""
-
-    cases: tuple[SiteCase, ...]
-    methods: tuple[Method, ...]
-    sizes: tuple[int, ...]  # training sequences, of all classes together
-    n_seeds: int  # splits
-
-    @property
-    def kind(self) -> type[SiteRun]:
-        """What the lines of the table are."""
-        return SiteRun
-
-    def trials(self) -> list[SiteTrial]:
-        """All that is to be run."""
-        return [
-            SiteTrial(case, n_rows, seed, method)
-            for seed in range(self.n_seeds)
-            for case in self.cases
-            for n_rows in self.sizes
-            for method in self.methods
-        ]
-
-
-@dataclass(frozen=True)
-class SiteTrial:
-    """One method on one split."""
-
-    case: SiteCase
-    n_rows: int
-    seed: int
-    method: Method
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The first columns of its line in the table; no other trial has the same."""
-        method = self.method
-        return (
-            *(str(value) for value in self.case.columns.values()),
-            *(str(self.n_rows), str(self.seed)),
-            *(method.name, method.settings, __version__),
-        )
-
-    @property
-    def work(self) -> int:
-        """How long it takes, in sequences."""
-        return self.n_rows + _ROWS_PER_FIT
-
-    def run(self) -> SiteRun:
-        """Learn and judge."""
-        return perform(self)
-
-    def __str__(self) -> str:
-        return f"split {self.seed + 1}, {self.n_rows} sequences, {self.method.name}"
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -137,11 +72,31 @@ class SiteRun(Outcome):
     failure: str  # why nothing was learnt
 
 
+class SiteTrial(GridTrial[SiteCase]):
+    """One method on one split; sizes are training sequences, of all classes together."""
+
+    rows_per_fit = 2000
+
+    def run(self) -> SiteRun:
+        """Learn and judge."""
+        return perform(self)
+
+    def __str__(self) -> str:
+        return f"split {self.seed + 1}, {self.size} sequences, {self.method.name}"
+
+
+class SiteSettings(Grid[SiteCase]):
+    """Every case with every size, split and method."""
+
+    trial = SiteTrial
+    kind = SiteRun
+
+
 def perform(trial: SiteTrial) -> SiteRun:
     """Learn a model of every class and judge them together."""
     import numpy as np
 
-    split = split_of(trial.case.data, trial.case.n_test, trial.seed, trial.n_rows)
+    split = split_of(trial.case.data, trial.case.n_test, trial.seed, trial.size)
     _warm_up(trial.case, trial.method)
     begun = time.process_time()
     try:
@@ -149,22 +104,14 @@ def perform(trial: SiteTrial) -> SiteRun:
     except (RankError, np.linalg.LinAlgError) as error:
         seconds = time.process_time() - begun
         why = " ".join(str(error).split())
-        return _run(trial, (math.inf, math.inf, 1.0, seconds, 0), why)
+        return SiteRun.of(trial.key, math.inf, math.inf, 1.0, seconds, 0, why)
     seconds = time.process_time() - begun
     scores, not_positive = class_scores(networks, split.test, raw=trial.method.as_printed)
     wrong = [
         float(np.mean(each.argmax(axis=0) != split.answers))
         for each in (scores, with_shares(networks, split))
     ]
-    return _run(trial, (wrong[0], wrong[1], not_positive, seconds, n_steps))
-
-
-def _run(
-    trial: SiteTrial, results: tuple[float, float, float, float, int], failure: str = ""
-) -> SiteRun:
-    *numbers, n_steps = results
-    cells = (*trial.key, *(f"{number:.6g}" for number in numbers), str(n_steps), failure)
-    return SiteRun.of_cells(cells)
+    return SiteRun.of(trial.key, *wrong, not_positive, seconds, n_steps, "")
 
 
 def class_scores(

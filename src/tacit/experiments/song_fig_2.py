@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tacit.experiments.grids import Method
 from tacit.experiments.panels import Panel, lines
 from tacit.experiments.runs import Runs
-from tacit.experiments.trials import Case, Method, Settings, em
+from tacit.experiments.trials import Case, Settings, em
 from tacit.experiments.verdicts import Experiment, Finding, Inequality, counted
 
 SPECTRAL = Method(

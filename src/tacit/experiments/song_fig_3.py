@@ -11,12 +11,12 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
+from tacit.experiments.grids import Method
 from tacit.experiments.panels import Panel, lines
 from tacit.experiments.runs import Runs
 from tacit.experiments.sites import SiteCase, SiteSettings
 from tacit.experiments.song_fig_2 import EM, METHODS, NEW, OURS, SPECTRAL
 from tacit.experiments.strands import strands
-from tacit.experiments.trials import Method
 from tacit.experiments.verdicts import Experiment, Finding, Inequality
 
 AUTO = Method("Tacit auto", "auto")

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tacit import __version__
 from tacit.errors import RankError
+from tacit.experiments.grids import Grid, GridTrial, Method
 from tacit.experiments.outcomes import Outcome
-from tacit.experiments.trials import WARM_UP_ROWS, Method
+from tacit.experiments.trials import WARM_UP_ROWS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,63 +51,6 @@ class StockCase:
 
 
 @dataclass(frozen=True)
-class StockSettings:
-    """Every split with every method and size of queries."""
-
-    cases: tuple[StockCase, ...]
-    methods: tuple[Method, ...]
-    sizes: tuple[int, ...]  # stocks in a query, the one to be told among them
-    n_seeds: int  # splits
-
-    @property
-    def kind(self) -> type[StockRun]:
-        """What the lines of the table are."""
-        return StockRun
-
-    def trials(self) -> list[StockTrial]:
-        """All that is to be run; the sizes of a method come together, so that it learns once."""
-        return [
-            StockTrial(case, size, seed, method)
-            for seed in range(self.n_seeds)
-            for case in self.cases
-            for method in self.methods
-            for size in self.sizes
-        ]
-
-
-@dataclass(frozen=True)
-class StockTrial:
-    """One method on one split, asked queries of one size."""
-
-    case: StockCase
-    query_size: int
-    seed: int
-    method: Method
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The first columns of its line in the table; no other trial has the same."""
-        method = self.method
-        return (
-            *(str(value) for value in self.case.columns.values()),
-            *(str(self.query_size), str(self.seed)),
-            *(method.name, method.settings, __version__),
-        )
-
-    @property
-    def work(self) -> int:
-        """All take about as long."""
-        return 1
-
-    def run(self) -> StockRun:
-        """Learn, unless that was done for another size, ask and count."""
-        return perform(self)
-
-    def __str__(self) -> str:
-        return f"split {self.seed + 1}, {self.method.name}, queries of {self.query_size}"
-
-
-@dataclass(frozen=True)
 class StockRun(Outcome):
     """A trial and what came of it: one line of the table."""
 
@@ -132,14 +75,47 @@ class StockRun(Outcome):
     failure: str  # why nothing was learnt
 
 
+class StockTrial(GridTrial[StockCase]):
+    """One method on one split, asked queries of one size: stocks, the one to be told among them."""
+
+    @property
+    def work(self) -> int:
+        """All take about as long."""
+        return 1
+
+    def run(self) -> StockRun:
+        """Learn, unless that was done for another size, ask and count."""
+        return perform(self)
+
+    def __str__(self) -> str:
+        return f"split {self.seed + 1}, {self.method.name}, queries of {self.size}"
+
+
+class StockSettings(Grid[StockCase]):
+    """Every split with every method and size of queries."""
+
+    trial = StockTrial
+    kind = StockRun
+
+    def trials(self) -> list[GridTrial[StockCase]]:
+        """All that is to be run; the sizes of a method come together, so that it learns once."""
+        return [
+            StockTrial(case, size, seed, method)
+            for seed in range(self.n_seeds)
+            for case in self.cases
+            for method in self.methods
+            for size in self.sizes
+        ]
+
+
 def perform(trial: StockTrial) -> StockRun:
     """Learn and judge; the errors are those of raw estimates, negative ones too."""
     learnt = _learnt(trial.case, trial.seed, trial.method)
     wrong, not_positive = float("inf"), 1.0
     if learnt.network is not None:
         wrong, not_positive = _judged(trial, learnt.network)
-    outcome = (f"{wrong:.6g}", f"{not_positive:.6g}", f"{learnt.seconds:.6g}")
-    return StockRun.of_cells((*trial.key, *outcome, str(learnt.n_steps), learnt.failure))
+    results = (wrong, not_positive, learnt.seconds, learnt.n_steps, learnt.failure)
+    return StockRun.of(trial.key, *results)
 
 
 def _judged(trial: StockTrial, network: Network) -> tuple[float, float]:
@@ -174,11 +150,11 @@ def queries(
     import numpy as np
 
     case = trial.case
-    rng = np.random.default_rng([case.n_stocks, trial.seed, trial.query_size])
+    rng = np.random.default_rng([case.n_stocks, trial.seed, trial.size])
     rows = np.full((case.n_queries, *test.shape), -1, dtype=np.int16)
     targets = np.empty(case.n_queries, dtype=np.int64)
     for number in range(case.n_queries):
-        chosen = rng.choice(case.n_stocks, size=trial.query_size, replace=False)
+        chosen = rng.choice(case.n_stocks, size=trial.size, replace=False)
         targets[number], seen = chosen[0], chosen[1:]
         rows[number][:, seen] = test[:, seen]
     return rows.reshape(-1, test.shape[1]), np.repeat(targets, len(test))

@@ -10,13 +10,12 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tacit import __version__
+from tacit.experiments.grids import Grid, GridTrial, Method
 from tacit.experiments.outcomes import Outcome
-from tacit.experiments.trials import Method
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,69 +42,7 @@ class TownCase:
     @property
     def columns(self) -> dict[str, Any]:
         """What all lines of this case have in common."""
-        return {
-            "n_valid": self.n_valid,
-            "n_test": self.n_test,
-            "n_evidence": self.n_evidence,
-            "n_sets": self.n_sets,
-        }
-
-
-@dataclass(frozen=True)
-class TownSettings:
-    """Every split with every size and method."""
-
-    cases: tuple[TownCase, ...]
-    methods: tuple[Method, ...]
-    sizes: tuple[int, ...]  # training rows
-    n_seeds: int  # splits
-
-    @property
-    def kind(self) -> type[TownRun]:
-        """What the lines of the table are."""
-        return TownRun
-
-    def trials(self) -> list[TownTrial]:
-        """All that is to be run."""
-        return [
-            TownTrial(case, size, seed, method)
-            for seed in range(self.n_seeds)
-            for case in self.cases
-            for size in self.sizes
-            for method in self.methods
-        ]
-
-
-@dataclass(frozen=True)
-class TownTrial:
-    """One method on one split."""
-
-    case: TownCase
-    n_rows: int
-    seed: int
-    method: Method
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The first columns of its line in the table; no other trial has the same."""
-        method = self.method
-        return (
-            *(str(value) for value in self.case.columns.values()),
-            *(str(self.n_rows), str(self.seed)),
-            *(method.name, method.settings, __version__),
-        )
-
-    @property
-    def work(self) -> int:
-        """How long it takes, about, in rows of trees."""
-        return self.n_rows * (10 if self.method.learn == "kernel-tree" else 1)
-
-    def run(self) -> TownRun:
-        """Learn, ask and compare."""
-        return perform(self)
-
-    def __str__(self) -> str:
-        return f"split {self.seed + 1}, {self.n_rows} rows, {self.method.name}"
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -129,16 +66,39 @@ class TownRun(Outcome):
     seconds: float  # CPU time of learning, for all sets together
 
 
+class TownTrial(GridTrial[TownCase]):
+    """One method on one split."""
+
+    @property
+    def work(self) -> int:
+        """How long it takes, about, in rows of trees."""
+        return self.size * (10 if self.method.learn == "kernel-tree" else 1)
+
+    def run(self) -> TownRun:
+        """Learn, ask and compare."""
+        return perform(self)
+
+    def __str__(self) -> str:
+        return f"split {self.seed + 1}, {self.size} rows, {self.method.name}"
+
+
+class TownSettings(Grid[TownCase]):
+    """Every split with every size and method."""
+
+    trial = TownTrial
+    kind = TownRun
+
+
 def perform(trial: TownTrial) -> TownRun:
     """Learn the training rows of a split, and predict the test rows from each set of evidence."""
     import numpy as np
 
     split = split_of(trial.case, trial.seed)
-    train = split.train[: trial.n_rows]
+    train = split.train[: trial.size]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of peers that do not converge
         if trial.method.learn == "kernel-tree":  # once for all that is asked of it
-            predict, spent = _kernel_tree(trial.case, trial.n_rows, trial.seed, trial.method)
+            predict, spent = _kernel_tree(trial.case, trial.size, trial.seed, trial.method)
         else:
             begun = time.process_time()
             predict = learnt(trial.method, train, split.valid, trial.seed)
@@ -150,8 +110,7 @@ def perform(trial: TownTrial) -> TownRun:
             if trial.method.learn in EACH_SET:
                 spent += time.process_time() - begun  # these learn anew for each set
             errors.append(float(np.abs(told - split.test[:, -1]).mean()))
-    results = float(np.mean(errors)), float(np.std(errors)), spent
-    return TownRun.of_cells((*trial.key, *(f"{value:.6g}" for value in results)))
+    return TownRun.of(trial.key, float(np.mean(errors)), float(np.std(errors)), spent)
 
 
 # -- methods ------------------------------------------------------------------------------------------

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tacit import __version__
 from tacit.errors import RankError
+from tacit.experiments.grids import Grid, GridTrial, Method
 from tacit.experiments.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -28,28 +29,6 @@ THESIS_SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000
 
 # Rows of the fit that is not timed: compiled loops and the plan of the tree are there afterwards.
 WARM_UP_ROWS = 60
-
-# A fit takes about as long as so many rows, beside those that it has.
-_ROWS_PER_FIT = 2000
-
-
-@dataclass(frozen=True)
-class Method:
-    """A way of learning, under the name that it has in the table and in the picture.
-
-    `as_printed` asks for the algorithm as the seed prints it; without it, it is the estimator that users get.
-    """
-
-    name: str
-    learn: str
-    options: tuple[tuple[str, Any], ...] = ()
-    as_printed: bool = False
-
-    @property
-    def settings(self) -> str:
-        """All that tells this method from others, in words for the table."""
-        form = [f"{self.learn} (as printed)" if self.as_printed else self.learn]
-        return " ".join([*form, *(f"{name}={value}" for name, value in self.options)])
 
 
 def em(name: str, tol: float, n_restarts: int = 5) -> Method:
@@ -85,71 +64,6 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Every case with every size, seed and method."""
-
-    cases: tuple[Case, ...]
-    methods: tuple[Method, ...]
-    sizes: tuple[int, ...]
-    n_seeds: int
-
-    @property
-    def kind(self) -> type[Run]:
-        """What the lines of the table are."""
-        return Run
-
-    def trials(self) -> list[Trial]:
-        """All that is to be run; methods learn from the same rows, one after the other."""
-        return [
-            Trial(case, n_rows, seed, method)
-            for seed in range(self.n_seeds)
-            for case in self.cases
-            for n_rows in self.sizes
-            for method in self.methods
-        ]
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One fit of one model."""
-
-    case: Case
-    n_rows: int
-    seed: int
-    method: Method
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The first columns of its line in the table; no other trial has the same."""
-        case, method = self.case, self.method
-        return (
-            case.tree,
-            str(case.n_categories),
-            str(case.n_states),
-            f"{case.diagonal:g}",
-            str(case.told_states),
-            str(self.n_rows),
-            str(self.seed),
-            str(TEST_ROWS),
-            method.name,
-            method.settings,
-            __version__,
-        )
-
-    @property
-    def work(self) -> int:
-        """How long it takes, in rows."""
-        return self.n_rows + _ROWS_PER_FIT
-
-    def run(self) -> Run:
-        """Draw, learn and judge."""
-        return perform(self)
-
-    def __str__(self) -> str:
-        return f"{self.case.tree}, {self.n_rows} rows, {self.method.name}"
-
-
-@dataclass(frozen=True)
 class Run(Outcome):
     """A trial and what came of it: one line of the table."""
 
@@ -175,6 +89,27 @@ class Run(Outcome):
     failure: str  # why nothing was learnt
 
 
+class Trial(GridTrial[Case]):
+    """One fit of one model."""
+
+    rows_per_fit = 2000
+    judged_on = (TEST_ROWS,)
+
+    def run(self) -> Run:
+        """Draw, learn and judge."""
+        return perform(self)
+
+    def __str__(self) -> str:
+        return f"{self.case.tree}, {self.size} rows, {self.method.name}"
+
+
+class Settings(Grid[Case]):
+    """Trees with every size, seed and method."""
+
+    trial = Trial
+    kind = Run
+
+
 def perform(trial: Trial) -> Run:
     """Draw the model and the rows of a trial, learn, and judge.
 
@@ -182,7 +117,7 @@ def perform(trial: Trial) -> Run:
     """
     import numpy as np
 
-    made = _drawn(trial.case, trial.seed, trial.n_rows)
+    made = _drawn(trial.case, trial.seed, trial.size)
     _warm_up(trial.case, trial.seed, trial.method)
     begun = time.process_time()
     try:
@@ -190,17 +125,10 @@ def perform(trial: Trial) -> Run:
     except (RankError, np.linalg.LinAlgError) as refusal:
         seconds = time.process_time() - begun
         why = " ".join(str(refusal).split())
-        return _run(trial, seconds=seconds, failure=why)
+        return Run.of(trial.key, math.inf, math.inf, 1.0, seconds, 0, why)
     seconds = time.process_time() - begun
-    error, kl, not_positive = judged(network, made.test, made.log_truth)
-    return _run(
-        trial,
-        error=error,
-        kl=kl,
-        not_positive=not_positive,
-        seconds=seconds,
-        n_steps=n_steps,
-    )
+    results = judged(network, made.test, made.log_truth)
+    return Run.of(trial.key, *results, seconds, n_steps, "")
 
 
 def judged(
@@ -225,20 +153,6 @@ def judged(
         kl(log_truth, np.where(np.isnan(floored), -np.inf, floored)),
         float(np.mean(~(sign > 0))),
     )
-
-
-def _run(
-    trial: Trial,
-    *,
-    error: float = float("inf"),
-    kl: float = float("inf"),
-    not_positive: float = 1.0,
-    seconds: float,
-    n_steps: int = 0,
-    failure: str = "",
-) -> Run:
-    outcome = (f"{error:.6g}", f"{kl:.6g}", f"{not_positive:.6g}", f"{seconds:.6g}")
-    return Run.of_cells((*trial.key, *outcome, str(n_steps), failure))
 
 
 def _learnt(trial: Trial, topology: Topology, train: pa.Table) -> tuple[Network, int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tacit.experiments.outcomes import AnySettings
+from tacit.experiments.grids import Grid
 from tacit.experiments.panels import Panel
 from tacit.experiments.runs import Runs
 
@@ -37,7 +37,7 @@ class Experiment:
     title: str
     claim: str
     parts: tuple[Inequality, ...]
-    settings: Mapping[str, AnySettings]  # by scale
+    settings: Mapping[str, Grid[Any]]  # by scale
     panels: Callable[[Any], Sequence[Panel]]
     measures: tuple[str, ...] = ("error", "seconds")
     # Methods of the papers and the form that Tacit gives them, both by name.
