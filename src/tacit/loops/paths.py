@@ -1,0 +1,105 @@
+"""Compiled loops over single paths of hidden states: the most likely one, and paths drawn at random."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def most_likely(log_start, log_moves, logs, ends, path, values):
+    """The most likely path of each sequence, and the logarithm of its probability with what was seen.
+
+    Of equally likely ones that whose last, then last but one state is the lowest.
+
+    Parameters
+    ----------
+    log_start : (state,)
+    log_moves : (state, next state)
+    logs : (position, state)
+        Log-likelihoods of what was seen.
+    ends : (sequence + 1,)
+    path : (position,)  filled
+    values : (sequence,)  filled; 0 for an empty sequence
+    """
+    k = len(log_start)
+    best = np.empty(k)
+    after = np.empty(k)
+    longest = 0
+    for sequence in range(len(ends) - 1):
+        longest = max(longest, ends[sequence + 1] - ends[sequence])
+    came_from = np.empty((longest, k), dtype=np.int32)
+    for sequence in range(len(ends) - 1):
+        first, stop = ends[sequence], ends[sequence + 1]
+        values[sequence] = 0.0
+        if first == stop:
+            continue
+        for m in range(k):
+            best[m] = log_start[m] + logs[first, m]
+        for t in range(first + 1, stop):
+            for n in range(k):
+                top, place = -math.inf, 0
+                for m in range(k):
+                    value = best[m] + log_moves[m, n]
+                    if value > top:
+                        top, place = value, m
+                after[n] = top + logs[t, n]
+                came_from[t - first, n] = place
+            for n in range(k):
+                best[n] = after[n]
+        last = 0
+        for m in range(1, k):
+            if best[m] > best[last]:
+                last = m
+        values[sequence] = best[last]
+        for t in range(stop - 1, first, -1):
+            path[t] = last
+            last = came_from[t - first, last]
+        path[first] = last
+
+
+@njit(cache=True, nogil=True)
+def draw_paths(first, moves, uniforms, states):
+    """Paths of hidden states.
+
+    Parameters
+    ----------
+    first : (state,)
+        Probabilities of the first state, summed up.
+    moves : (state, next state)
+        Probabilities of moves, each row summed up.
+    uniforms : (draw, time)
+        Random numbers from 0 to 1.
+    states : (draw, time)  filled
+    """
+    n, length = uniforms.shape
+    top = len(first) - 1
+    for draw in range(n):
+        row = first
+        for t in range(length):
+            # the sums may end a rounding error away from one
+            state = min(np.searchsorted(row, uniforms[draw, t] * row[top], side="right"), top)
+            states[draw, t] = state
+            row = moves[state]
+
+
+@njit(cache=True, nogil=True)
+def draw_symbols(emissions, states, uniforms, codes):
+    """A symbol for each state.
+
+    Parameters
+    ----------
+    emissions : (state, symbol)
+        Probabilities, each row summed up.
+    states, uniforms : (draw, time)
+    codes : (draw, time)  filled
+    """
+    n, length = uniforms.shape
+    top = emissions.shape[1] - 1
+    for draw in range(n):
+        for t in range(length):
+            row = emissions[states[draw, t]]
+            place = np.searchsorted(row, uniforms[draw, t] * row[top], side="right")
+            codes[draw, t] = min(place, top)
