@@ -1,5 +1,6 @@
 """Known truths: random models and their exact tables."""
 
+from tacit.toy.chains import ExactNgrams, HmmModel, random_hmm, repeating_process
 from tacit.toy.exact import ExactMoments, exact_marginal, joint_table
 from tacit.toy.graphs import ExactGraphMoments, GraphModel
 from tacit.toy.junctions import (
@@ -14,7 +15,9 @@ from tacit.toy.trees import balanced, broad, caterpillar, deep, named_topology, 
 __all__ = [
     "ExactGraphMoments",
     "ExactMoments",
+    "ExactNgrams",
     "GraphModel",
+    "HmmModel",
     "TreeModel",
     "balanced",
     "broad",
@@ -25,10 +28,12 @@ __all__ = [
     "named_topology",
     "random_factorial_model",
     "random_graph_model",
+    "random_hmm",
     "random_hmm_model",
     "random_loopy_model",
     "random_tables",
     "random_topology",
     "random_tree_model",
+    "repeating_process",
     "sample_codes",
 ]

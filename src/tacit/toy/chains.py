@@ -1,0 +1,248 @@
+"""Hidden Markov models with known tables: random ones, their exact tables, sequences drawn from them.
+
+A sequence has the length that is asked for; nothing says where it ends. See `tacit.toy.automata` for models
+that do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.sequences import Codes, Integers, Sequences
+from tacit.errors import ArgumentError, TooExpensiveError
+from tacit.params.operators import ChainTables
+from tacit.toy.drawing import AliasTable
+
+Array = NDArray[np.float64]
+
+_MOST_CELLS = 10**7
+# So many sequences are drawn at once: what they need stays in the processor's cache.
+_BLOCK = 2**13
+
+
+@dataclass(frozen=True, eq=False)
+class ExactNgrams:
+    """What windows of one, two and three symbols hold, on average over all windows of three.
+
+    All are from the same windows: `singles` and `pairs` are sums of `triples`.
+    """
+
+    first: Array  # (a,)  the first symbol of a sequence
+    triples: Array  # (a, b, c)
+
+    @property
+    def singles(self) -> Array:
+        """(a,) the first symbol of a window."""
+        return np.asarray(self.triples.sum(axis=(1, 2)))
+
+    @property
+    def pairs(self) -> Array:
+        """(a, b) the first two."""
+        return np.asarray(self.triples.sum(axis=2))
+
+
+@dataclass(frozen=True, eq=False)
+class HmmModel:
+    """A hidden Markov model with known tables: the truth that a fit can be compared with."""
+
+    tables: ChainTables
+    symbols: tuple[Hashable, ...]
+
+    @property
+    def emissions(self) -> Array:
+        """(state, symbol) rows sum to one."""
+        return self.tables.emit[0]
+
+    @property
+    def n_states(self) -> int:
+        """Hidden states."""
+        return self.tables.n_states
+
+    @property
+    def n_symbols(self) -> int:
+        """Different symbols."""
+        return len(self.symbols)
+
+    @property
+    def steps(self) -> Array:
+        """(symbol, state, next state) the chance of showing a symbol, then moving on."""
+        return np.asarray(self.emissions.T[:, :, None] * self.tables.moves)
+
+    def sample(self, n_sequences: int, length: Any = 20, random_state: Any = None) -> Sequences:
+        """Sequences drawn from the model.
+
+        Parameters
+        ----------
+        n_sequences : int
+        length : int or (sequence,) integers
+            Of every sequence, or of each.
+        random_state : int or numpy.random.Generator, optional
+        """
+        return self.sample_with_states(n_sequences, length, random_state)[0]
+
+    def sample_with_states(
+        self, n_sequences: int, length: Any = 20, random_state: Any = None
+    ) -> tuple[Sequences, Codes]:
+        """Sequences drawn from the model, and the (position,) states that they went through."""
+        rng = np.random.default_rng(random_state)
+        lengths = _lengths(n_sequences, length)
+        first = np.cumsum(lengths) - lengths  # where each sequence begins
+        order = np.argsort(-lengths, kind="stable")  # those that go on the longest stand in front
+        codes, states = np.empty((2, int(lengths.sum())), dtype=np.int32)
+        start, moves, emit = (
+            AliasTable.of(table)
+            for table in (self.tables.start[None], self.tables.moves, self.emissions)
+        )
+        for block in range(0, n_sequences, _BLOCK):
+            own = order[block : block + _BLOCK]
+            state = start.draw(np.zeros(len(own), dtype=np.int32), rng)
+            for t in range(int(lengths[own[0]])):
+                own = own[: int((lengths[own] > t).sum())]
+                state = state[: len(own)] if t == 0 else moves.draw(state[: len(own)], rng)
+                states[first[own] + t] = state
+                codes[first[own] + t] = emit.draw(state, rng)
+        return Sequences(codes, lengths, self.symbols), states
+
+    def log_prob(self, sequences: Sequences) -> Array:
+        """The true natural-log probability of each sequence; -1 is missing and summed out."""
+        from tacit.loops.chains import forward
+
+        likelihoods = np.ones((sequences.n_positions, self.n_states))
+        there = sequences.codes >= 0
+        likelihoods[there] = self.emissions.T[sequences.codes[there]]
+        logs = np.empty(sequences.n_positions)
+        forward(
+            self.tables.start,
+            self.tables.moves,
+            likelihoods,
+            sequences.ends,
+            np.empty_like(likelihoods),
+            logs,
+        )
+        sums = np.concatenate([[0.0], np.cumsum(logs)])
+        return np.asarray(np.diff(sums[sequences.ends]))
+
+    def string_table(self, length: int) -> Array:
+        """(symbol, ...) the probability of every string of a length: an axis for each position."""
+        return self._table(self.tables.start, length)
+
+    def window_table(self, width: int, length: int) -> Array:
+        """(symbol, ...) how often each string stands in a window, in sequences of a length.
+
+        The mean over all windows of that width: it sums to one. With a stationary start it is the same for
+        every length.
+        """
+        if not 1 <= width <= length:
+            raise ArgumentError(f"sequences of length {length} have no windows of width {width}")
+        now, mean = self.tables.start, np.zeros(self.n_states)
+        for _ in range(length - width + 1):
+            mean += now
+            now = now @ self.tables.moves
+        return self._table(mean / (length - width + 1), width)
+
+    def ngrams(self, length: int = 20) -> ExactNgrams:
+        """First symbols, and windows of one to three symbols, in sequences of a length."""
+        return ExactNgrams(self.string_table(1), self.window_table(3, length))
+
+    def _table(self, start: Array, width: int) -> Array:
+        n = self.n_symbols
+        if n**width * self.n_states > _MOST_CELLS:
+            raise TooExpensiveError(
+                f"a table of all {n}^{width} strings is too large; ask for shorter ones"
+            )
+        states = start[None]  # (string, state)
+        for _ in range(width):
+            states = np.einsum("sm,amn->san", states, self.steps).reshape(-1, self.n_states)
+        return np.asarray(states.sum(axis=1).reshape((n,) * width))
+
+
+def _lengths(n_sequences: int, length: Any) -> Integers:
+    lengths = np.broadcast_to(np.asarray(length, dtype=np.int64), (n_sequences,)).copy()
+    if (lengths < 0).any():
+        raise ArgumentError(f"a sequence cannot have length {int(lengths.min())}")
+    return lengths
+
+
+def random_hmm(
+    n_states: int,
+    n_symbols: int,
+    *,
+    emission_concentration: float = 0.3,
+    transition_concentration: float = 0.5,
+    stay: float = 0.0,
+    stationary: bool = False,
+    random_state: Any = None,
+) -> HmmModel:
+    """A random hidden Markov model.
+
+    Parameters
+    ----------
+    n_states, n_symbols : int
+    emission_concentration, transition_concentration : float
+        Rows of emissions and of transitions are drawn from symmetric Dirichlet distributions with these
+        parameters: the smaller, the fewer symbols and next states a state has. The start is drawn from a flat
+        one.
+    stay : float
+        Chance of staying in a state, mixed into the transitions: ``(1 - stay) * drawn + stay * identity``.
+    stationary : bool
+        Whether the start is the stationary distribution, so that all positions are alike.
+    random_state : int or numpy.random.Generator, optional
+
+    Examples
+    --------
+    >>> model = random_hmm(3, 5, stay=0.6, random_state=0)
+    >>> model.sample(4, 10, random_state=1).lengths.tolist()
+    [10, 10, 10, 10]
+    """
+    if min(n_states, n_symbols) < 1 or not 0 <= stay <= 1:
+        raise ArgumentError(
+            f"n_states={n_states}, n_symbols={n_symbols}, stay={stay}: give at least one state and one "
+            f"symbol, and a chance of staying between 0 and 1"
+        )
+    rng = np.random.default_rng(random_state)
+    emissions = rng.dirichlet(np.full(n_symbols, emission_concentration), size=n_states)
+    drawn = rng.dirichlet(np.full(n_states, transition_concentration), size=n_states)
+    start = rng.dirichlet(np.ones(n_states))
+    tables = ChainTables(start, (1 - stay) * drawn + stay * np.eye(n_states), (emissions,))
+    if stationary:
+        tables = ChainTables(tables.stationary, tables.moves, tables.emit)
+    return HmmModel(tables, tuple(range(n_symbols)))
+
+
+def repeating_process(n_before: int = 2, *, stationary: bool = False) -> HmmModel:
+    """A, some times over, then X or Y: the same one for ever (AAXAAX... or AAYAAY...).
+
+    There are three symbols but ``2 * (n_before + 1)`` states, since the place in the round and the letter
+    must be remembered: windows of three symbols do not show them, longer pasts and futures do.
+
+    Parameters
+    ----------
+    n_before : int
+        How many times A comes before X or Y.
+    stationary : bool
+        Whether a sequence may begin anywhere in the round, not at its first A only.
+
+    Examples
+    --------
+    >>> model = repeating_process(2)
+    >>> model.n_states, model.symbols
+    (6, ('A', 'X', 'Y'))
+    """
+    if n_before < 1:
+        raise ArgumentError(f"A comes at least once, not n_before={n_before} times")
+    around = n_before + 1
+    moves = np.asarray(np.kron(np.eye(2), np.roll(np.eye(around), 1, axis=1)), dtype=np.float64)
+    last = np.array([around - 1, 2 * around - 1])
+    emissions = np.zeros((2 * around, 3))
+    emissions[:, 0] = 1.0
+    emissions[last] = np.eye(3)[1:]
+    start = np.zeros(2 * around)
+    start[[0, around]] = 0.5
+    if stationary:
+        start[:] = 0.5 / around
+    return HmmModel(ChainTables(start, moves, (emissions,)), ("A", "X", "Y"))
