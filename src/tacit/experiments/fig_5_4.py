@@ -195,7 +195,7 @@ EXPERIMENT = Experiment(
     ),
     settings={
         "paper": settings(CASES, SIZES, 10),
-        "small": settings(CASES, (100, 1000, 50_000), 2),
+        "small": settings(CASES, (100, 1000, 30_000), 2),
         "tiny": settings(CASES[:1], (60, 200), 1),
     },
     panels=panels,
