@@ -521,6 +521,8 @@ def test_questions_that_make_no_sense_are_answered():
         model.expectation(frame, ["age"])
     with pytest.raises(ArgumentError, match="between 0 and 1"):
         model.quantiles(frame, "age", [0.5, 1.0])
+    with pytest.raises(ArgumentError, match="q has shape"):
+        model.quantiles(frame, "age", [[0.5]])
     with pytest.raises(ArgumentError, match="finite numbers"):
         model.conditional_density(frame, "age", [[1.0]])
     with pytest.raises(ArgumentError, match="grid must be numbers"):

@@ -332,7 +332,7 @@ def test_columns_of_few_numbers_are_categories_unless_said_otherwise():
     model = tacit.KernelTree(2, "star", blend=False).fit(table)
     assert model.categories_["few"] == (0, 1, 2, 3, 4)
     as_numbers = tacit.KernelTree(2, "star", continuous=["few"], blend=False).fit(table)
-    assert as_numbers.categories_["few"] == ()
+    assert as_numbers.categories_ == {}
     assert 0.0 <= as_numbers.expectation({"many": [0.0]}, "few")[0] <= 4.0
 
 
@@ -455,6 +455,8 @@ def test_wrong_questions_are_refused():
         model.quantiles(rows, "plain", 2.0)
     with pytest.raises(ArgumentError, match="shape"):
         model.quantiles(rows, "plain", [[0.5]])
+    with pytest.raises(ArgumentError, match="q must be numbers"):
+        model.quantiles(rows, "plain", "median")
     with pytest.raises(ArgumentError, match="grid"):
         model.conditional_density(rows, "plain", [[0.0]])
     with pytest.raises(ArgumentError, match="grid"):
@@ -480,6 +482,14 @@ def test_wrong_questions_are_refused():
     numbers = tacit.KernelTree(2, "star", blend=False).fit(laplaces(100))
     with pytest.raises(NotAvailableError, match="conditional_density"):
         numbers.predict_proba([[0.0, 1.0]])
+
+
+def test_columns_of_numbers_have_no_categories():
+    model = fitted()
+    named = [model.schema_.names[place] for place in model.schema_.categorical]
+    assert list(model.categories_) == named
+    assert "word" in named
+    assert "plain" not in named
 
 
 def test_unknown_categories_may_be_missing():

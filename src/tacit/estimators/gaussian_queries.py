@@ -9,8 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, DensityMixin
 
-from tacit.errors import ArgumentError, ArgumentTypeError
+from tacit.errors import ArgumentTypeError
 from tacit.estimators.arguments import check_choice, check_rows, generator_from
+from tacit.estimators.number_asking import (
+    categories_by_name,
+    category_place,
+    checked_grid,
+    checked_shares,
+    number_place,
+)
 
 if TYPE_CHECKING:
     from tacit.data.mixed import MixedSchema, MixedTable
@@ -54,8 +61,7 @@ class GaussianQueries(DensityMixin, BaseEstimator):
     def categories_(self) -> dict[str, tuple[Any, ...]]:
         """The categories of each column that has any, in the order of all answers."""
         self._check_fitted()
-        columns = self.schema_.columns
-        return {columns[j].name: columns[j].categories for j in self.schema_.categorical}
+        return categories_by_name(self.schema_)
 
     @property
     def n_iter_(self) -> int:
@@ -104,7 +110,7 @@ class GaussianQueries(DensityMixin, BaseEstimator):
         densities : (row, place) array
         """
         place = self._number(target)
-        points = self._grid(place) if grid is None else _checked_grid(grid)
+        points = self._grid(place) if grid is None else checked_grid(grid)
         mean, scale = self._conditional(X, place)
         z = (self.scores_.scores(place, points) - mean[:, None]) / scale[:, None]
         log_density = -0.5 * (z**2 + np.log(2 * np.pi)) - np.log(scale[:, None])
@@ -147,9 +153,7 @@ class GaussianQueries(DensityMixin, BaseEstimator):
         from scipy.special import ndtri
 
         place = self._number(target)
-        shares = np.asarray(q, dtype=np.float64)
-        if shares.ndim > 1 or not ((shares > 0) & (shares < 1)).all():
-            raise ArgumentError(f"q={q!r}; give numbers between 0 and 1, both excluded")
+        shares = checked_shares(q, ends=False)
         mean, scale = self._conditional(X, place)
         z = ndtri(np.atleast_1d(shares))
         found = self.scores_.numbers(place, mean[:, None] + scale[:, None] * z)
@@ -179,7 +183,7 @@ class GaussianQueries(DensityMixin, BaseEstimator):
         rows = self.scores_.coordinates(table)
         every = [self.schema_.names[place] for place in self.schema_.categorical]
         names = every if target is None else target_names(self.schema_, target)
-        places = [self._category(name) for name in names]
+        places = [category_place(self.schema_, name) for name in names]
         if target is not None:
             for place in places:
                 rows[:, self.scores_.coordinates_of(place)] = np.nan
@@ -314,23 +318,7 @@ class GaussianQueries(DensityMixin, BaseEstimator):
     def _number(self, target: str) -> int:
         """The place of a column of numbers."""
         self._check_fitted()
-        if not isinstance(target, str):
-            raise ArgumentError(f"target={target!r}; name one column of numbers")
-        place = self.schema_.index(target)
-        if place not in self.schema_.continuous:
-            raise ArgumentError(
-                f"column {target!r} holds categories; predict_proba tells their probabilities"
-            )
-        return place
-
-    def _category(self, name: str) -> int:
-        """The place of a column of categories."""
-        place = self.schema_.index(name)
-        if place in self.schema_.continuous:
-            raise ArgumentError(
-                f"column {name!r} holds numbers; conditional_density, expectation and quantiles tell of them"
-            )
-        return place
+        return number_place(self.schema_, target)
 
     def _conditional(self, X: Any, place: int) -> tuple[Array, Array]:
         """Mean and standard deviation of the score of a column of numbers: (row,) each."""
@@ -344,13 +332,3 @@ class GaussianQueries(DensityMixin, BaseEstimator):
         column: Any = self.schema_.columns[place]
         reach = 0.1 * (column.high - column.low) or 1.0
         return np.linspace(column.low - reach, column.high + reach, 200)
-
-
-def _checked_grid(grid: ArrayLike) -> Array:
-    try:
-        places = np.asarray(grid, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"grid must be numbers: {error}") from error
-    if places.ndim != 1 or not np.isfinite(places).all():
-        raise ArgumentError(f"grid of shape {places.shape}; give a list of finite numbers")
-    return places

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.errors import ArgumentError, NotAvailableError
+from tacit.errors import NotAvailableError
 from tacit.estimators.arguments import check_choice, check_rows, generator_from
 from tacit.estimators.kernel_rows import KernelRows
+from tacit.estimators.number_asking import category_place, checked_grid, checked_shares
 
 if TYPE_CHECKING:
     from tacit.data.mixed import MixedTable
@@ -78,7 +79,7 @@ class KernelQueries(KernelRows):
             numbers. What was negative before, as a share, is in ``diagnostics_["repairs"]``.
         """
         leaf = self._number(target)
-        places = self.encoders_[leaf].grid() if grid is None else _checked_grid(grid)
+        places = self.encoders_[leaf].grid() if grid is None else checked_grid(grid)
         told = self._coefficients(self._rows(X)[0], leaf)
         return places, np.concatenate([each.densities(places).values for each in told])
 
@@ -126,9 +127,7 @@ class KernelQueries(KernelRows):
         -------
         (row,) array for a single number, else (row, share) array
         """
-        leaf, shares = self._number(target), np.asarray(q, dtype=np.float64)
-        if shares.ndim > 1:
-            raise ArgumentError(f"q has shape {shares.shape}; give a number, or a list of numbers")
+        leaf, shares = self._number(target), checked_shares(q)
         found = self._quantiles(self._rows(X)[0], leaf, np.atleast_1d(shares))
         return found[:, 0] if shares.ndim == 0 else found
 
@@ -176,7 +175,7 @@ class KernelQueries(KernelRows):
         table, likelihoods = self._rows(X, soft)
         categorical = [self.schema_.names[place] for place in self.schema_.categorical]
         names = categorical if target is None else target_names(self.schema_, target)
-        leaves = [self._category(name) for name in names]
+        leaves = [category_place(self.schema_, name) for name in names]
         if not leaves:
             raise NotAvailableError("there is no column of categories; ask for conditional_density")
         parts, repairs = [], self._no_repairs()
@@ -246,7 +245,7 @@ class KernelQueries(KernelRows):
             shares = [f"{share:.0%}" for share in SHARES]
             return {"mean": mean, **dict(zip(shares, numbers, strict=True))}
         evidence = next(self._evidence_blocks(rows, soft))
-        leaves = [self._category(name) for name in names]
+        leaves = [category_place(self.schema_, name) for name in names]
         with self._threads():
             table = joint_conditional(self.parameters_, evidence.without(leaves), leaves)
         self._record(table.repairs)
@@ -344,13 +343,3 @@ class KernelQueries(KernelRows):
             columns[leaf] = np.full(n, rows.column(leaf)[0])
         table = empty_mixed(n, self.schema_).filled(columns)
         return decode_mixed(table, like=self._kind if like is None else like)
-
-
-def _checked_grid(grid: ArrayLike) -> Array:
-    try:
-        places = np.asarray(grid, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"grid must be numbers: {error}") from error
-    if places.ndim != 1 or not np.isfinite(places).all():
-        raise ArgumentError(f"grid of shape {places.shape}; give a list of finite numbers")
-    return places

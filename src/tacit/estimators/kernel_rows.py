@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, ArgumentTypeError, DataError
+from tacit.estimators.number_asking import categories_by_name, category_place, number_place
 from tacit.estimators.tree_queries import TreeQueries
 
 if TYPE_CHECKING:
@@ -34,6 +35,12 @@ class KernelRows(TreeQueries):
     margins_: tuple[Margin | Array, ...] | None  # of operators: each column's own distribution
     blend_: Blend | None  # what stands beside the tree, for means, quantiles and missing cells
 
+    @property
+    def categories_(self) -> dict[str, tuple[Any, ...]]:
+        """The categories of each column that has any, in the order of all answers."""
+        self._check_fitted()
+        return categories_by_name(self.schema_)
+
     def save(self, path: Any) -> None:
         """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
         from tacit.estimators.saved_kernel import save_kernel_tree
@@ -44,23 +51,7 @@ class KernelRows(TreeQueries):
     def _number(self, target: str) -> int:
         """The place of a column of numbers."""
         self._check_fitted()
-        if not isinstance(target, str):
-            raise ArgumentError(f"target={target!r}; name one column of numbers")
-        leaf = self.schema_.index(target)
-        if leaf not in self.schema_.continuous:
-            raise ArgumentError(
-                f"column {target!r} holds categories; predict_proba tells their probabilities"
-            )
-        return leaf
-
-    def _category(self, name: str) -> int:
-        """The place of a column of categories."""
-        leaf = self.schema_.index(name)
-        if leaf in self.schema_.continuous:
-            raise ArgumentError(
-                f"column {name!r} holds numbers; conditional_density, expectation and quantiles tell of them"
-            )
-        return leaf
+        return number_place(self.schema_, target)
 
     def _rows(self, X: Any, soft: Mapping[str, Any] | None = None) -> Known:
         """The rows of a table, and likelihoods of categories."""
@@ -72,7 +63,7 @@ class KernelRows(TreeQueries):
         table = encode_mixed(X, self.schema_, unknown=self.unknown, partial=True)
         likelihoods = soft_likelihoods(soft, self.schema_)
         for leaf in likelihoods:
-            self._category(self.schema_.names[leaf])
+            category_place(self.schema_, self.schema_.names[leaf])
         return table, likelihoods
 
     def _evidence_blocks(
