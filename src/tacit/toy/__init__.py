@@ -1,5 +1,6 @@
 """Known truths: random models and their exact tables."""
 
+from tacit.toy.automata import AutomatonModel, ExactStrings, all_strings, random_automaton
 from tacit.toy.chains import ExactNgrams, HmmModel, random_hmm, repeating_process
 from tacit.toy.exact import ExactMoments, exact_marginal, joint_table
 from tacit.toy.graphs import ExactGraphMoments, GraphModel
@@ -13,12 +14,15 @@ from tacit.toy.models import TreeModel, random_tables, random_tree_model, sample
 from tacit.toy.trees import balanced, broad, caterpillar, deep, named_topology, random_topology
 
 __all__ = [
+    "AutomatonModel",
     "ExactGraphMoments",
     "ExactMoments",
     "ExactNgrams",
+    "ExactStrings",
     "GraphModel",
     "HmmModel",
     "TreeModel",
+    "all_strings",
     "balanced",
     "broad",
     "caterpillar",
@@ -26,6 +30,7 @@ __all__ = [
     "exact_marginal",
     "joint_table",
     "named_topology",
+    "random_automaton",
     "random_factorial_model",
     "random_graph_model",
     "random_hmm",

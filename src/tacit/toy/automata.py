@@ -1,0 +1,216 @@
+"""Probabilistic automata with known tables: random ones, their exact statistics, strings drawn from them.
+
+From a state an automaton stops, or shows a symbol and moves on. All strings together have probability one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.sequences import Sequences
+from tacit.errors import ArgumentError, TooExpensiveError
+from tacit.toy.drawing import AliasTable
+
+Array = NDArray[np.float64]
+String = Sequence[int]
+
+STATISTICS = ("string", "prefix", "substring")
+_MOST_CELLS = 10**7
+
+
+def all_strings(n_symbols: int, length: int) -> list[tuple[int, ...]]:
+    """Every string of codes up to a length, the empty one first, shorter ones before longer ones.
+
+    Examples
+    --------
+    >>> all_strings(2, 2)
+    [(), (0,), (1,), (0, 0), (0, 1), (1, 0), (1, 1)]
+    """
+    if n_symbols**length > _MOST_CELLS:
+        raise TooExpensiveError(f"{n_symbols}^{length} strings are too many; ask for shorter ones")
+    return [each for width in range(length + 1) for each in product(range(n_symbols), repeat=width)]
+
+
+@dataclass(frozen=True, eq=False)
+class ExactStrings:
+    """A number for each string, ``start @ steps[x1] @ ... @ steps[xL] @ stop``, and its Hankel blocks."""
+
+    start: Array  # (state,)
+    steps: Array  # (symbol, state, next state)
+    stop: Array  # (state,)
+
+    def ahead(self, strings: Iterable[String]) -> Array:
+        """(string, state) what stands before: ``start @ steps[x]``."""
+        return np.array([self._through(self.start, each) for each in strings])
+
+    def behind(self, strings: Iterable[String]) -> Array:
+        """(state, string) what stands after: ``steps[x] @ stop``."""
+        back = ExactStrings(self.stop, self.steps.transpose(0, 2, 1), self.start)
+        return back.ahead(each[::-1] for each in strings).T
+
+    def values(self, strings: Iterable[String]) -> Array:
+        """(string,) the number of each."""
+        return np.asarray(self.ahead(strings) @ self.stop)
+
+    def block(self, rows: Sequence[String], columns: Sequence[String]) -> Array:
+        """(row, column) the number of a row's string followed by a column's."""
+        return np.asarray(self.ahead(rows) @ self.behind(columns))
+
+    def blocks(self, rows: Sequence[String], columns: Sequence[String]) -> Array:
+        """(symbol, row, column) the same with a symbol between the two."""
+        return np.asarray(self.ahead(rows) @ self.steps @ self.behind(columns))
+
+    def table(self, length: int) -> Array:
+        """(symbol, ...) the number of every string of a length: an axis for each position."""
+        n_symbols, n_states = self.steps.shape[:2]
+        if n_symbols**length * n_states > _MOST_CELLS:
+            raise TooExpensiveError(
+                f"a table of all {n_symbols}^{length} strings is too large; ask for shorter ones"
+            )
+        states = self.start[None]
+        for _ in range(length):
+            states = np.einsum("sm,amn->san", states, self.steps).reshape(-1, n_states)
+        return np.asarray((states @ self.stop).reshape((n_symbols,) * length))
+
+    def _through(self, state: Array, string: String) -> Array:
+        for symbol in string:
+            state = state @ self.steps[symbol]
+        return state
+
+
+@dataclass(frozen=True, eq=False)
+class AutomatonModel:
+    """A probabilistic automaton with known tables: the truth that a fit can be compared with."""
+
+    start: Array  # (state,)  sums to one
+    steps: Array  # (symbol, state, next state)
+    stop: Array  # (state,)  with the steps from a state, sums to one
+    symbols: tuple[Hashable, ...]
+
+    @property
+    def n_states(self) -> int:
+        """Hidden states."""
+        return len(self.start)
+
+    @property
+    def n_symbols(self) -> int:
+        """Different symbols."""
+        return len(self.symbols)
+
+    @cached_property
+    def visits(self) -> Array:
+        """(state, state) how often the second is visited, expected, from the first on: ``(I - A)^-1``."""
+        return np.linalg.inv(np.eye(self.n_states) - self.steps.sum(axis=0))
+
+    @property
+    def mean_length(self) -> float:
+        """Expected length of a string."""
+        return float(self.start @ self.visits.sum(axis=1)) - 1.0
+
+    def statistics(self, kind: str = "string") -> ExactStrings:
+        """Exact statistics of strings.
+
+        Parameters
+        ----------
+        kind : {"string", "prefix", "substring"}
+            The probability of a string; the probability that a string begins so; how often it stands
+            somewhere in a string, expected (which may be more than one; for the empty string it is the mean
+            length and one).
+        """
+        if kind not in STATISTICS:
+            raise ArgumentError(f"there is no {kind!r}; there are {', '.join(STATISTICS)}")
+        start = self.start @ self.visits if kind == "substring" else self.start
+        stop = self.stop if kind == "string" else np.asarray(self.visits @ self.stop)
+        return ExactStrings(start, self.steps, stop)
+
+    def sample(self, n_sequences: int, random_state: Any = None) -> Sequences:
+        """Strings drawn from the automaton."""
+        rng = np.random.default_rng(random_state)
+        k, n_symbols = self.n_states, self.n_symbols
+        moves = self.steps.transpose(1, 0, 2).reshape(k, -1)  # (state, symbol and next state)
+        table = AliasTable.of(np.column_stack([moves, self.stop]))
+        own = np.arange(n_sequences)
+        state = AliasTable.of(self.start[None]).draw(np.zeros(n_sequences, dtype=np.int32), rng)
+        owners, shown = [own[:0]], [np.empty(0, dtype=np.int32)]
+        while len(own):
+            drawn = table.draw(state, rng)
+            going = drawn < k * n_symbols
+            own, (symbol, state) = own[going], np.divmod(drawn[going], k)
+            owners.append(own)
+            shown.append(symbol.astype(np.int32))
+        owner = np.concatenate(owners)
+        codes = np.concatenate(shown)[np.argsort(owner, kind="stable")]
+        return Sequences(codes, np.bincount(owner, minlength=n_sequences), self.symbols)
+
+    def log_prob(self, sequences: Sequences) -> Array:
+        """The true natural-log probability of each string; -1 is missing and summed out."""
+        steps = np.concatenate([self.steps, self.steps.sum(axis=0, keepdims=True)])
+        found = np.zeros(len(sequences.lengths))
+        state = np.tile(self.start, (len(found), 1))
+        for t in range(int(sequences.lengths.max(initial=0))):
+            going = np.flatnonzero(sequences.lengths > t)
+            codes = sequences.codes[sequences.ends[going] + t]
+            for code in np.unique(codes):
+                which = going[codes == code]
+                state[which] = state[which] @ steps[code]
+            mass = state[going].sum(axis=1)
+            with np.errstate(divide="ignore"):
+                found[going] += np.log(mass)
+            state[going] /= np.where(mass > 0, mass, 1.0)[:, None]
+        with np.errstate(divide="ignore"):
+            return np.asarray(found + np.log(state @ self.stop))
+
+
+def random_automaton(
+    n_states: int,
+    n_symbols: int,
+    *,
+    concentration: float = 0.1,
+    mean_length: float = 8.0,
+    deterministic: bool = False,
+    random_state: Any = None,
+) -> AutomatonModel:
+    """A random automaton that stops with probability one.
+
+    Parameters
+    ----------
+    n_states, n_symbols : int
+    concentration : float
+        What a state does where it goes on, a symbol with a next state, is drawn from a symmetric Dirichlet
+        distribution with this parameter: the smaller, the fewer ways.
+    mean_length : float
+        About how long strings are.
+    deterministic : bool
+        Whether there is one start, and one next state for each state and symbol.
+    random_state : int or numpy.random.Generator, optional
+
+    Examples
+    --------
+    >>> model = random_automaton(4, 3, random_state=0)
+    >>> bool(model.mean_length > 1), model.sample(5, random_state=1).lengths.shape
+    (True, (5,))
+    """
+    if min(n_states, n_symbols) < 1 or mean_length <= 0:
+        raise ArgumentError(
+            f"n_states={n_states}, n_symbols={n_symbols}, mean_length={mean_length}: give at least one state "
+            f"and one symbol, and a mean length above zero"
+        )
+    rng = np.random.default_rng(random_state)
+    stop = np.minimum(rng.uniform(0.5, 1.5, n_states) / (mean_length + 1), 1.0)
+    steps = np.zeros((n_symbols, n_states, n_states))
+    if deterministic:
+        shown = rng.dirichlet(np.full(n_symbols, concentration), size=n_states)
+        following = rng.integers(n_states, size=(n_states, n_symbols))
+        places = np.arange(n_states)[:, None], np.arange(n_symbols)[None]
+        steps[places[1], places[0], following] = (1 - stop)[:, None] * shown
+        return AutomatonModel(np.eye(n_states)[0], steps, stop, tuple(range(n_symbols)))
+    ways = rng.dirichlet(np.full(n_symbols * n_states, concentration), size=n_states)
+    steps[:] = ((1 - stop)[:, None] * ways).reshape(n_states, n_symbols, -1).transpose(1, 0, 2)
+    return AutomatonModel(rng.dirichlet(np.ones(n_states)), steps, stop, tuple(range(n_symbols)))
