@@ -1,0 +1,88 @@
+"""Compiled likelihoods of normal densities, one for each state."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+_HALF_LOG_TAU = 0.5 * math.log(2 * math.pi)
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def independent(values, means, deviations, out):
+    """Log-densities of rows of independent numbers; those that are NaN are left out.
+
+    Parameters
+    ----------
+    values : (position, column)
+    means, deviations : (state, column)
+    out : (position, state)  filled
+    """
+    n, d = values.shape
+    k = len(means)
+    over = 1.0 / deviations
+    norms = np.empty((k, d))
+    for m in range(k):
+        for i in range(d):
+            norms[m, i] = -_HALF_LOG_TAU - math.log(deviations[m, i])
+    for t in range(n):
+        for m in range(k):
+            out[t, m] = 0.0
+        for i in range(d):
+            x = values[t, i]
+            if math.isnan(x):
+                continue
+            for m in range(k):
+                z = (x - means[m, i]) * over[m, i]
+                out[t, m] += norms[m, i] - 0.5 * z * z
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def correlated(values, means, whiteners, log_sizes, out):
+    """Log-densities of whole rows of numbers.
+
+    Parameters
+    ----------
+    values : (position, column)
+    means : (state, column)
+    whiteners : (state, column, column)
+        Inverses of the covariances' lower factors.
+    log_sizes : (state,)
+        Sums of the logarithms of the factors' diagonals.
+    out : (position, state)  filled
+    """
+    n, d = values.shape
+    k = len(means)
+    away = np.empty(d)
+    for t in range(n):
+        for m in range(k):
+            for i in range(d):
+                away[i] = values[t, i] - means[m, i]
+            square = 0.0
+            for i in range(d):
+                z = 0.0
+                for j in range(i + 1):
+                    z += whiteners[m, i, j] * away[j]
+                square += z * z
+            out[t, m] = -d * _HALF_LOG_TAU - log_sizes[m] - 0.5 * square
+
+
+@njit(cache=True, nogil=True)
+def exponentials(logs, taken):
+    """Make likelihoods of logarithms, the largest of each row being one; what was taken out goes to `taken`.
+
+    Parameters
+    ----------
+    logs : (position, state)  changed
+    taken : (position,)  filled
+    """
+    n, k = logs.shape
+    for t in range(n):
+        top = logs[t, 0]
+        for m in range(1, k):
+            top = max(top, logs[t, m])
+        taken[t] = top
+        for m in range(k):
+            logs[t, m] = math.exp(logs[t, m] - top)

@@ -1,0 +1,225 @@
+"""EM on hidden Markov models whose states emit normal numbers.
+
+Numbers are expected on a common scale: about zero, and of about one unit of spread in each column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.params.gaussian_chain import GaussianChain, GaussianLayout
+from tacit.polish.chains import MOVES, STARTS
+from tacit.polish.climb import AbsoluteGain, Climb, Step, climb_accelerated
+from tacit.query.gaussian_chain import number_evidence, patterns_of
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# What the prior says of each state's density: how many numbers it counts like, their variance in units of
+# each column's own, and how many numbers say that means are where the column's mean is.
+SPREADS, SPREAD, CENTRES = 1.0, 0.05, 0.01
+_LEAST = 1e-8  # the smallest variance, in the same units: columns may be constant within a state
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of numbers of all sequences in turn."""
+
+    values: Array  # (position, column)  NaN where a number is missing
+    ends: Integers  # (sequence + 1,)
+
+    @cached_property
+    def patterns(self) -> list[tuple[NDArray[np.bool_], Integers]]:
+        """Which columns are there, and the rows where just these are."""
+        return list(patterns_of(self.values))
+
+    @cached_property
+    def there(self) -> Array | None:
+        """(position, column) one where a number is there, zero elsewhere; None where all are."""
+        gone = np.isnan(self.values)
+        return (~gone).astype(np.float64) if gone.any() else None
+
+    @cached_property
+    def filled(self) -> Array:
+        """(position, column) with zeros where a number is missing."""
+        return self.values if self.there is None else np.nan_to_num(self.values, nan=0.0)
+
+    @cached_property
+    def squares(self) -> Array:
+        """(position, column)."""
+        return np.square(self.filled)
+
+
+@dataclass(frozen=True, eq=False)
+class RowSums:
+    """Rows of numbers added up, each weighted by how likely each state is there.
+
+    Where columns are independent, all is per column: numbers may be missing in one and not in another.
+    """
+
+    visits: Array  # (state,), or (state, column)
+    firsts: Array  # (state, column)
+    seconds: Array  # (state, column, column), or (state, column) of squares
+
+
+def row_sums(
+    rows: Rows, posterior: Array, chain: GaussianChain | None, *, diagonal: bool
+) -> RowSums:
+    """Sums for densities of states.
+
+    Parameters
+    ----------
+    rows : Rows
+    posterior : (position, state)
+    chain : GaussianChain or None
+        Fills in missing numbers of a row from those that are there, in expectation; without it such rows
+        are left out.
+    diagonal : bool
+    """
+    if diagonal:
+        weights = posterior.T
+        if rows.there is None:
+            visits = np.repeat(posterior.sum(axis=0)[:, None], rows.values.shape[1], axis=1)
+        else:
+            visits = weights @ rows.there
+        return RowSums(visits, weights @ rows.filled, weights @ rows.squares)
+    k, d = posterior.shape[1], rows.values.shape[1]
+    visits, firsts, seconds = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
+    for there, places in rows.patterns:
+        if not there.any() or (chain is None and not there.all()):
+            continue
+        everything = len(places) == len(posterior)
+        shares = posterior if everything else posterior[places]
+        own = rows.values if everything else rows.values[places]
+        visits += shares.sum(axis=0)
+        for m in range(k):
+            spread = np.zeros((d, d))
+            full = own
+            if chain is not None and not there.all():
+                full, spread = _completed(chain, m, own, there)
+            weighted = shares[:, m, None] * full
+            firsts[m] += weighted.sum(axis=0)
+            seconds[m] += weighted.T @ full + shares[:, m].sum() * spread
+    return RowSums(visits, firsts, seconds)
+
+
+def _completed(
+    chain: GaussianChain, state: int, own: Array, there: NDArray[np.bool_]
+) -> tuple[Array, Array]:
+    """Rows with what is expected in place of what is missing, and the covariance of what is missing."""
+    mean, covariance = chain.means[state], chain.covariances[state]
+    gone = ~there
+    inner = covariance[np.ix_(there, there)]
+    weights = np.linalg.solve(inner, covariance[np.ix_(there, gone)])  # (there, gone)
+    full = own.copy()
+    full[:, gone] = mean[gone] + (own[:, there] - mean[there]) @ weights
+    spread = np.zeros_like(covariance)
+    left = covariance[np.ix_(gone, gone)] - covariance[np.ix_(gone, there)] @ weights
+    spread[np.ix_(gone, gone)] = left
+    return full, spread
+
+
+def densities(sums: RowSums, strength: float) -> tuple[Array, Array]:
+    """Means (state, column) and covariances (state, column, column) that are most likely with the prior."""
+    d = sums.firsts.shape[1]
+    diagonal = sums.seconds.ndim == 2
+    visits = sums.visits if diagonal else sums.visits[:, None]
+    weights = visits + strength * CENTRES
+    means = sums.firsts / np.where(weights > 0, weights, 1.0)
+    counted = visits + strength * SPREADS
+    unseen = counted[:, 0] <= 0
+    counted = np.where(counted > 0, counted, 1.0)
+    prior = strength * SPREADS * SPREAD
+    if diagonal:
+        variances = (sums.seconds - weights * np.square(means) + prior) / counted
+        variances[unseen] = 1.0
+        return means, np.maximum(variances, _LEAST)[:, :, None] * np.eye(d)
+    outer = means[:, :, None] * means[:, None, :]
+    spread = sums.seconds - weights[:, :, None] * outer + prior * np.eye(d)
+    covariances = spread / counted[:, :, None]
+    covariances[unseen] = np.eye(d)
+    return means, 0.5 * (covariances + covariances.transpose(0, 2, 1)) + _LEAST * np.eye(d)
+
+
+def log_prior(chain: GaussianChain, strength: float) -> float:
+    """Log of the prior's density of means and covariances, up to a constant."""
+    inverse = np.linalg.inv(chain.factors)
+    log_sizes = 2 * np.log(np.diagonal(chain.factors, axis1=1, axis2=2)).sum()
+    away = np.einsum("kij,kj->ki", inverse, chain.means)
+    spread = SPREADS * (log_sizes + SPREAD * float(np.square(inverse).sum()))
+    return -0.5 * strength * float(spread + CENTRES * float(np.square(away).sum()))
+
+
+def gaussian_step(
+    layout: GaussianLayout, rows: Rows, strength: float, *, stationary: bool = False
+) -> Step:
+    """One step of MAP-EM on the flat numbers of a chain."""
+    from tacit.loops.chains import forward_backward
+    from tacit.loops.climbing import maximise
+
+    k = layout.n_states
+    posterior, logs = np.empty((len(rows.values), k)), np.empty(len(rows.values))
+    n_tables = k + k * k
+    pseudo = strength * np.concatenate([np.full(k, STARTS / k), np.full(k * k, MOVES / k)])
+
+    def step(values: Array) -> tuple[float, Array, Array]:
+        chain = layout.chain(values)
+        start = chain.stationary if stationary else chain.start
+        seen = number_evidence(chain, rows.values, rows.ends)
+        counts = np.zeros(n_tables)
+        starts, moves = counts[:k], counts[k:].reshape(k, k)
+        forward_backward(
+            start, chain.moves, seen.likelihoods, rows.ends, posterior, logs, starts, moves
+        )
+        sums = row_sums(rows, posterior, chain, diagonal=layout.diagonal)
+        means, covariances = densities(sums, strength)
+        objective = float(logs.sum() + seen.taken.sum()) + log_prior(chain, strength)
+        dirichlet, tables = maximise(counts, pseudo, values[:n_tables], layout.row_starts)
+        better = GaussianChain(
+            tables[:k], tables[k:].reshape(k, k), means, covariances, layout.diagonal
+        )
+        visits = posterior.sum(axis=0)
+        masses = layout.masses(chain, visits, moves, starts)
+        return objective + dirichlet, layout.flat(better), masses
+
+    return step
+
+
+def polished_gaussian(
+    chain: GaussianChain,
+    rows: Rows,
+    *,
+    gain: float,
+    max_iter: int,
+    strength: float = 1.0,
+    stationary: bool = False,
+    progress: Callable[[int, float], None] | None = None,
+) -> tuple[GaussianChain, Climb]:
+    """Accelerated MAP-EM from this chain, until a step gains less than `gain` nats.
+
+    With `stationary` the start is that of the long run; moves are then learnt as if it were fixed.
+    """
+    layout = GaussianLayout(chain.n_states, chain.n_columns, chain.diagonal)
+    first = layout.flat(chain)
+    n_tables = layout.n_states * (layout.n_states + 1)
+    first[:n_tables] = np.maximum(first[:n_tables], 1e-9)
+    found = climb_accelerated(
+        gaussian_step(layout, rows, strength, stationary=stationary),
+        layout.allowed(first),
+        AbsoluteGain(gain),
+        normalise=layout.allowed,
+        max_iter=max_iter,
+        progress=progress,
+        warn=False,
+    )
+    best = layout.chain(found.values)
+    if stationary:
+        best = GaussianChain(
+            best.stationary, best.moves, best.means, best.covariances, best.diagonal
+        )
+    return best, found

@@ -1,0 +1,206 @@
+"""Hidden Markov models of normal numbers: likelihoods by enumeration, and EM that climbs."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from tacit.loops.gaussian_chain import correlated, exponentials, independent
+from tacit.params.gaussian_chain import GaussianChain, GaussianLayout
+from tacit.params.gaussian_start import cells_of
+from tacit.polish.climb import AbsoluteGain, climb
+from tacit.polish.gaussian_chain import (
+    Rows,
+    densities,
+    gaussian_step,
+    log_prior,
+    polished_gaussian,
+    row_sums,
+)
+from tacit.query.gaussian_chain import drawn_rows, log_densities, number_evidence
+from tacit.query.paths import drawn_states, filtered, smoothed, viterbi
+
+
+def random_chain(seed, n_states=3, n_columns=2, diagonal=False, apart=1.5):
+    rng = np.random.default_rng(seed)
+    spread = 0.5 * rng.normal(size=(n_states, n_columns, n_columns))
+    covariances = spread @ spread.transpose(0, 2, 1) + 0.2 * np.eye(n_columns)
+    return GaussianChain(
+        rng.dirichlet(np.ones(n_states)),
+        0.5 * rng.dirichlet(np.ones(n_states), n_states) + 0.5 * np.eye(n_states),
+        apart * rng.normal(size=(n_states, n_columns)),
+        covariances * np.eye(n_columns) if diagonal else covariances,
+        diagonal,
+    )
+
+
+def drawn(chain, n, length, seed=0, gone=0.0):
+    rng = np.random.default_rng(seed)
+    states = drawn_states(chain, chain.start, (n, length), rng)
+    values = drawn_rows(chain, states, rng).reshape(n * length, -1)
+    values[rng.random(values.shape) < gone] = np.nan
+    return values, np.arange(n + 1, dtype=np.int64) * length
+
+
+def density(chain, state, row):
+    there = ~np.isnan(row)
+    if not there.any():
+        return 1.0
+    covariance = chain.covariances[state][np.ix_(there, there)]
+    return multivariate_normal(chain.means[state][there], covariance).pdf(row[there])
+
+
+@pytest.mark.parametrize("diagonal", [True, False])
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_densities_are_those_of_scipy_and_missing_numbers_are_summed_out(diagonal, n_columns):
+    chain = random_chain(1, n_columns=n_columns, diagonal=diagonal)
+    values, _ = drawn(chain, 10, 4, gone=0.3)
+    found = log_densities(chain, values)
+    for row, logs in zip(values, found, strict=True):
+        expected = [np.log(density(chain, m, row)) for m in range(chain.n_states)]
+        assert logs == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize("diagonal", [True, False])
+def test_every_answer_is_a_sum_over_all_paths(diagonal):
+    chain = random_chain(2, diagonal=diagonal)
+    values, ends = drawn(chain, 3, 3, gone=0.2)
+    seen = number_evidence(chain, values, ends)
+    logs, posterior = filtered(chain, seen).log_probs(), smoothed(chain, seen)
+    path, tops = viterbi(chain, seen)
+    for number in range(3):
+        rows = values[3 * number : 3 * number + 3]
+        weights, states = [], np.zeros((3, chain.n_states))
+        for each in product(range(chain.n_states), repeat=3):
+            weight = chain.start[each[0]] * chain.moves[each[0], each[1]]
+            weight *= chain.moves[each[1], each[2]]
+            weight *= np.prod([density(chain, m, row) for m, row in zip(each, rows, strict=True)])
+            weights.append((weight, each))
+            states[np.arange(3), each] += weight
+        total = sum(weight for weight, _ in weights)
+        assert logs[number] == pytest.approx(np.log(total), abs=1e-9)
+        assert posterior[3 * number : 3 * number + 3] == pytest.approx(states / total, abs=1e-9)
+        best, where = max(weights)
+        assert tops[number] == pytest.approx(np.log(best), abs=1e-9)
+        assert path[3 * number : 3 * number + 3].tolist() == list(where)
+
+
+@pytest.mark.parametrize("diagonal", [True, False])
+def test_flat_numbers_are_the_chain(diagonal):
+    chain = random_chain(3, diagonal=diagonal)
+    layout = GaussianLayout(3, 2, diagonal)
+    values = layout.flat(chain)
+    assert layout.allowed(values) == pytest.approx(values, rel=1e-12)
+    back = layout.chain(values)
+    for name in ("start", "moves", "means", "covariances", "factors"):
+        assert getattr(back, name) == pytest.approx(getattr(chain, name), abs=1e-12)
+    masses = layout.masses(chain, np.ones(3), np.ones((3, 3)), np.ones(3))
+    assert len(masses) == len(values) == layout.bounds[-1]
+    assert layout.n_parameters == 2 + 6 + 6 + (6 if diagonal else 9)
+
+
+@pytest.mark.parametrize("diagonal", [True, False])
+@pytest.mark.parametrize("gone", [0.0, 0.2])
+def test_each_step_climbs_and_acceleration_gets_as_far(diagonal, gone):
+    chain = random_chain(4, diagonal=diagonal)
+    values, ends = drawn(chain, 150, 10, gone=gone)
+    rows = Rows(values, ends)
+    start = random_chain(5, diagonal=diagonal)
+    layout = GaussianLayout(3, 2, diagonal)
+    step = gaussian_step(layout, rows, 1.0)
+    plain = climb(step, layout.flat(start), AbsoluteGain(1e-3), max_iter=400)
+    assert (np.diff(plain.trace) > -1e-7).all()
+    best, found = polished_gaussian(start, rows, gain=1e-3, max_iter=400)
+    assert found.converged
+    assert found.objective > plain.objective - 0.5
+    assert found.n_steps < plain.n_steps
+    assert best.moves.sum(axis=1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("diagonal", [True, False])
+def test_the_maximum_of_a_step_is_one(diagonal):
+    """Means and covariances of the M-step against small changes of them."""
+    rng = np.random.default_rng(6)
+    values = rng.normal(size=(40, 2))
+    rows = Rows(values, np.array([0, 40]))
+    posterior = rng.dirichlet(np.ones(2), 40)
+    means, covariances = densities(row_sums(rows, posterior, None, diagonal=diagonal), 0.7)
+
+    def expected(means, covariances):
+        chain = GaussianChain(np.ones(2) / 2, np.full((2, 2), 0.5), means, covariances, diagonal)
+        return float((posterior * log_densities(chain, values)).sum()) + log_prior(chain, 0.7)
+
+    top = expected(means, covariances)
+    for _ in range(20):
+        change = 0.01 * rng.normal(size=(2, 2, 2))
+        change = (change + change.transpose(0, 2, 1)) * (np.eye(2) if diagonal else 1.0)
+        assert expected(means + 0.01 * rng.normal(size=(2, 2)), covariances) < top
+        assert expected(means, covariances + change) < top
+
+
+def test_a_state_that_is_never_visited_keeps_to_the_prior():
+    rows = Rows(np.random.default_rng(7).normal(size=(50, 2)), np.array([0, 50]))
+    posterior = np.eye(3)[np.zeros(50, dtype=int)]
+    for strength in (0.0, 1.0):
+        for diagonal in (True, False):
+            sums = row_sums(rows, posterior, None, diagonal=diagonal)
+            means, covariances = densities(sums, strength)
+            assert np.isfinite(means).all()
+            assert not means[1:].any()
+            assert (np.linalg.eigvalsh(covariances) > 0).all()
+
+
+def test_numbers_far_out_and_constant_columns_do_not_break_it():
+    values = np.random.default_rng(8).normal(size=(400, 2))
+    values[:200, 1] = 0.25
+    values[7, 0] = 3000.0
+    start = random_chain(9)
+    best, _ = polished_gaussian(
+        start, Rows(values, np.array([0, 200, 400])), gain=1e-2, max_iter=60
+    )
+    assert np.isfinite(best.means).all()
+    assert (np.linalg.eigvalsh(best.covariances) > 0).all()
+
+
+def test_a_stationary_start_is_that_of_the_moves():
+    chain = random_chain(10)
+    values, ends = drawn(chain, 100, 5)
+    best, _ = polished_gaussian(chain, Rows(values, ends), gain=1e-2, max_iter=50, stationary=True)
+    assert best.start @ best.moves == pytest.approx(best.start, abs=1e-9)
+
+
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_cells_hold_about_the_same_and_none_is_empty(n_columns):
+    rng = np.random.default_rng(11)
+    values = rng.normal(size=(3000, n_columns))
+    values[5] = np.nan
+    codes = cells_of(values, 16, rng)
+    assert codes[5] == -1
+    counts = np.bincount(codes[codes >= 0])
+    assert len(counts) == 16
+    assert counts.min() > 20
+    few = cells_of(np.repeat([[0.0], [1.0]], 30, axis=0).repeat(n_columns, axis=1), 16, rng)
+    assert len(np.unique(few)) == 2
+    assert len(np.unique(few[:30])) == 1
+
+
+def test_compiled_loops_agree_with_their_python_source():
+    rng = np.random.default_rng(12)
+    values, means = rng.normal(size=(6, 2)), rng.normal(size=(3, 2))
+    values[2, 1] = np.nan
+    spread = 0.5 + rng.random((3, 2))
+    outs = [np.zeros((6, 3)) for _ in range(4)]
+    independent(values, means, spread, outs[0])
+    independent.py_func(values, means, spread, outs[1])
+    assert outs[0] == pytest.approx(outs[1], rel=1e-12)
+    lower = np.tril(rng.random((3, 2, 2)) + np.eye(2))
+    values = np.nan_to_num(values)
+    correlated(values, means, lower, rng.random(3) * 0, outs[2])
+    correlated.py_func(values, means, lower, np.zeros(3), outs[3])
+    assert outs[2] == pytest.approx(outs[3], rel=1e-12)
+    taken = np.zeros(6), np.zeros(6)
+    exponentials(outs[2], taken[0])
+    exponentials.py_func(outs[3], taken[1])
+    assert outs[2] == pytest.approx(outs[3], rel=1e-12)
+    assert outs[2].max(axis=1) == pytest.approx(1)
