@@ -4,7 +4,7 @@ The loaders look in the folder that the environment variable ``TACIT_DATA`` name
 the error says which one, in what form, and where it comes from. `digits_table` and `breast_cancer_table` need
 no folder: scikit-learn brings the data along.
 
-Tables come as a dict of columns, which every estimator takes as it is.
+Tables come as a dict of columns, sequences as a list of them; every estimator takes them as they are.
 """
 
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 __all__ = [
     "DENSITY_NAMES",
     "Density",
+    "Pautomac",
     "breast_cancer_table",
     "digits_table",
     "load_coil2000",
@@ -19,14 +20,18 @@ __all__ = [
     "load_density",
     "load_house_votes",
     "load_news20_w100",
+    "load_pautomac",
     "load_polya",
+    "load_postags",
     "load_sp500",
     "load_splice",
+    "pautomac_numbers",
 ]
 
 _HOMES = {
     "DENSITY_NAMES": "density",
     "Density": "density",
+    "Pautomac": "sequences",
     "breast_cancer_table": "demo",
     "digits_table": "demo",
     "load_coil2000": "tables",
@@ -34,15 +39,19 @@ _HOMES = {
     "load_density": "density",
     "load_house_votes": "tables",
     "load_news20_w100": "tables",
+    "load_pautomac": "sequences",
     "load_polya": "tables",
+    "load_postags": "sequences",
     "load_sp500": "stocks",
     "load_splice": "tables",
+    "pautomac_numbers": "sequences",
 }
 
 if TYPE_CHECKING:
     from tacit.datasets.communities import load_communities
     from tacit.datasets.demo import breast_cancer_table, digits_table
     from tacit.datasets.density import DENSITY_NAMES, Density, load_density
+    from tacit.datasets.sequences import Pautomac, load_pautomac, load_postags, pautomac_numbers
     from tacit.datasets.stocks import load_sp500
     from tacit.datasets.tables import (
         load_coil2000,
