@@ -150,6 +150,46 @@ def raw_from_series(series: Any, name: str) -> Raw:
     return _raw_column(nw.from_native(series, series_only=True), name)
 
 
+def arrow_lists(series: Any) -> Any:
+    """A column of lists as an Arrow array of lists; None where the column is no such one."""
+    import pyarrow as pa
+
+    column = series
+    if not _is_arrow_array(series):
+        found = nw.from_native(series, series_only=True)
+        if not isinstance(found.dtype, nw.List | nw.Array):
+            return None
+        column = found.to_arrow()
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    types = pa.types
+    kinds = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    return column if any(is_kind(column.type) for is_kind in kinds) else None
+
+
+def is_text_or_objects(series: Any) -> bool:
+    """Whether a column holds text, or Python objects of any kind."""
+    if _is_arrow_array(series):
+        return str(series.type) in {"string", "large_string", "string_view"}
+    dtype = nw.from_native(series, series_only=True).dtype
+    return isinstance(dtype, nw.String | nw.Object | nw.Unknown)
+
+
+def cells(X: Any) -> NDArray[Any]:
+    """(row, column) all cells of a frame."""
+    frame = _frame(X)
+    assert frame is not None
+    return np.asarray(frame.to_numpy())
+
+
+def only_column(X: Any) -> tuple[str, Any] | None:
+    """The name and the column of a frame that has one column; None where it has another number of them."""
+    frame = _frame(X)
+    if frame is None or len(frame.columns) != 1:
+        return None
+    return str(frame.columns[0]), frame[:, 0].to_native()
+
+
 def _raw_column(series: nw.Series[Any], name: str) -> Raw:
     dtype = series.dtype
     if series.implementation.is_pandas_like():

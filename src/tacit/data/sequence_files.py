@@ -16,14 +16,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
+from tacit.data.paths import read_csv
 from tacit.data.sequences import Codes, Integers
 from tacit.errors import FileFormatError, MissingDataError
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 PACKED = (".gz", ".bz2", ".xz")
+TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
 
 
 def plain_suffix(path: Path) -> str:
@@ -77,6 +82,25 @@ def _opened(path: Path) -> IO[str]:
 
         return lzma.open(path, "rt", encoding="utf-8")
     return path.open(encoding="utf-8")
+
+
+def table_in(path: Path) -> pa.Table:
+    """A CSV, TSV or Parquet file as an Arrow table.
+
+    Raises
+    ------
+    MissingDataError, FileFormatError
+        There is no such file, or it is damaged.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not path.is_file():
+        raise MissingDataError(f"there is no file {str(path)!r}")
+    try:
+        return pq.read_table(path) if plain_suffix(path) == ".parquet" else read_csv(path)
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        raise FileFormatError(f"{str(path)!r} cannot be read: {error}") from error
 
 
 def text_lines(path: Path) -> Iterator[list[str]]:

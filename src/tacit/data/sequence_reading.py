@@ -5,17 +5,18 @@ What is understood:
 * a list of sequences, each a list, tuple or array of symbols, or a string, which is a sequence of characters;
 * one sequence: a list or array of symbols. Text among them would be ambiguous, so a list of strings is always
   a list of sequences; give one sequence of words as ``[words]``;
-* all sequences in turn with `lengths`, as hmmlearn has it: ``(X, lengths)``, X an array, a column or a list;
+* all sequences in turn with `lengths`, as hmmlearn has it: X an array, a column or a list. A tuple of such an
+  X and of integers, ``(X, lengths)``, is the same;
 * an array with two axes, or a frame: each row is a sequence;
 * a column of lists (Arrow, pandas, polars);
-* a frame with a row for each symbol, whose column ``sequence`` says to which sequence it belongs;
+* a frame with a row for each symbol: its column ``symbol``, and ``sequence``, which says to which it belongs;
 * an iterable of sequences, which is read once;
 * a path to a file, see `tacit.data.sequence_files`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from pathlib import Path
@@ -24,7 +25,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.data.fasta import SUFFIXES as FASTA_SUFFIXES
+from tacit.data.fasta import read_fasta
 from tacit.data.inputs import check_size
+from tacit.data.sequence_files import (
+    TABLE_SUFFIXES,
+    opened_text,
+    parsed_pautomac,
+    plain_suffix,
+    table_in,
+    text_lines,
+)
 from tacit.data.sequences import Integers, Sequences
 from tacit.data.symbols import (
     characters_in,
@@ -32,6 +43,7 @@ from tacit.data.symbols import (
     encoded,
     known_symbols,
     learnt,
+    objects_in,
     recoded,
 )
 from tacit.data.values import Distinct
@@ -52,6 +64,8 @@ def read_sequences(
     *,
     symbols: Any = None,
     unknown: str = "error",
+    sequence: str | None = None,
+    symbol: str | None = None,
 ) -> Sequences:
     """Sequences of symbols from whatever holds them, as codes.
 
@@ -70,6 +84,10 @@ def read_sequences(
         sorted; anything else as first seen.
     unknown : {"error", "missing"}
         What to do with a symbol that is not one of those given.
+    sequence, symbol : str, optional
+        Columns of a frame or file with a row for each symbol: of the sequence, and of what stands there;
+        "sequence" and "symbol" where X has such columns. Sequences come in the order in which they first
+        appear; within them the order of the rows is kept.
 
     Raises
     ------
@@ -91,6 +109,8 @@ def read_sequences(
     known = None if symbols is None else known_symbols(symbols)
     if lengths is None and _has_lengths(X):
         X, lengths = X
+    if isinstance(X, str | Path):
+        X = _in_file(Path(X))
     if isinstance(X, Sequences):
         if lengths is not None:
             raise ArgumentError("these are sequences already; leave lengths out")
@@ -98,7 +118,7 @@ def read_sequences(
     if lengths is not None:
         found, counts, single = _with_lengths(X, lengths)
     else:
-        found, counts, single = _flat(X)
+        found, counts, single = _flat(X, sequence, symbol)
     if known is not None:
         return Sequences(encoded(found, counts, known, unknown), counts, known, single)
     if len(counts) == 0:
@@ -117,13 +137,19 @@ def _has_lengths(X: Any) -> bool:
     if not (isinstance(X, tuple) and len(X) == 2) or not _is_nested(X[0]):
         return False
     first, lengths = X
-    if isinstance(first, list | tuple) and not _is_one_sequence(first):
+    if isinstance(first, list) and not _is_column(first):
         return False
     if isinstance(lengths, np.ndarray):
         return lengths.ndim == 1 and lengths.dtype.kind in "iu"
     return isinstance(lengths, list | tuple) and all(
         isinstance(each, int | np.integer) and not isinstance(each, bool) for each in lengths
     )
+
+
+def _is_column(values: list[Any]) -> bool:
+    """Whether a list holds symbols in turn, each by itself or in a list of its own."""
+    nested = [isinstance(each, list | np.ndarray) for each in values]
+    return not any(nested) or (all(nested) and all(len(each) == 1 for each in values))
 
 
 def _is_nested(value: Any) -> bool:
@@ -133,21 +159,72 @@ def _is_nested(value: Any) -> bool:
 def _is_one_sequence(values: Sequence[Any]) -> bool:
     """Whether a list holds symbols, not sequences of them."""
     return not any(
-        isinstance(each, str | bytes | list | tuple | np.ndarray) or _is_nested(each)
+        isinstance(each, str | bytes | list | tuple | Iterator) or _is_nested(each)
         for each in values
     )
 
 
-def _flat(X: Any) -> Flat:
-    if isinstance(X, str | Path):
-        raise DataError(f"{str(X)!r} is text; give a list of sequences")
+def _in_file(path: Path) -> Any:
+    """What a file holds, in one of the other forms."""
+    suffix = plain_suffix(path)
+    if suffix in FASTA_SUFFIXES:
+        return [letters for _, letters in read_fasta(path)]
+    if ".pautomac" in path.name.lower():
+        with opened_text(path) as file:
+            codes, lengths, n_symbols = parsed_pautomac(file.read(), str(path))
+        return Sequences(codes, lengths, tuple(range(n_symbols)))
+    if suffix in TABLE_SUFFIXES:
+        return table_in(path)
+    return list(text_lines(path))
+
+
+def _flat(X: Any, sequence: str | None, symbol: str | None) -> Flat:
     if isinstance(X, np.ndarray):
         return _from_array(X)
+    if isinstance(X, list | tuple):
+        return _from_list(X)
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
         raise ArgumentTypeError(f"Sparse data is not supported, every cell is a symbol; {_FORMS}")
-    if isinstance(X, Mapping | AbstractSet | bytes) or not isinstance(X, Iterable):
+    if isinstance(X, Mapping | AbstractSet | bytes):
         raise ArgumentTypeError(f"sequences were expected, not {type(X).__name__!r}; {_FORMS}")
-    return _from_list(X if isinstance(X, list | tuple) else list(X))
+    from tacit.data.frames import is_frame, is_series
+
+    if is_frame(X):
+        return _from_frame(X, sequence, symbol)
+    if is_series(X):
+        return _from_series(X)
+    if hasattr(X, "__array__"):
+        return _from_array(np.asarray(X))
+    if not isinstance(X, Iterable):
+        raise ArgumentTypeError(f"sequences were expected, not {type(X).__name__!r}; {_FORMS}")
+    return _from_list(list(X))
+
+
+def _from_frame(X: Any, sequence: str | None, symbol: str | None) -> Flat:
+    from tacit.data.frames import cells, frame_columns, only_column
+    from tacit.data.sequence_frames import SEQUENCE, from_lists, from_long, is_long
+
+    columns = frame_columns(X)
+    assert columns is not None
+    if is_long([str(name) for name in columns[0]], sequence, symbol):
+        found, counts = from_long(X, sequence, symbol)
+        return found, counts, False
+    only = only_column(X)
+    if only is not None and (only[0] == SEQUENCE or from_lists(only[1]) is not None):
+        return _from_series(only[1])
+    return _from_array(cells(X))
+
+
+def _from_series(X: Any) -> Flat:
+    from tacit.data.frames import is_text_or_objects
+    from tacit.data.sequence_frames import column_values, from_lists
+
+    lists = from_lists(X)
+    if lists is not None:
+        return lists[0], lists[1], False
+    if is_text_or_objects(X):
+        return _from_list(X.to_pylist() if hasattr(X, "to_pylist") else list(X))
+    return _single(column_values(X))
 
 
 def _from_array(X: NDArray[Any]) -> Flat:
@@ -184,7 +261,7 @@ def _from_list(X: Sequence[Any]) -> Flat:
     if all(isinstance(each, str) for each in X):
         counts = np.fromiter(map(len, X), dtype=np.int64, count=len(X))
         return characters_in("".join(X)), counts, False
-    if all(isinstance(each, list | tuple) for each in X):
+    if all(map(_has_one_axis, X)):
         parts: Sequence[Any] = X
     else:
         parts = [_symbols(each, number) for number, each in enumerate(X)]
@@ -192,8 +269,13 @@ def _from_list(X: Sequence[Any]) -> Flat:
     kinds = {each.dtype.kind if isinstance(each, np.ndarray) else "" for each in parts}
     if kinds <= {"i", "b", "f"} or kinds == {"u"}:
         return distinct_in(np.concatenate(parts)), counts, False
-    lists = [each.tolist() if isinstance(each, np.ndarray) else each for each in parts]
+    lists = [objects_in(each) if isinstance(each, np.ndarray) else each for each in parts]
     return distinct_in(list(chain.from_iterable(lists))), counts, False
+
+
+def _has_one_axis(each: Any) -> bool:
+    kind = type(each)
+    return kind is list or kind is tuple or (kind is np.ndarray and each.ndim == 1)
 
 
 def _symbols(each: Any, number: int) -> Sequence[Any] | NDArray[Any]:
@@ -249,12 +331,16 @@ def _counts(lengths: Any) -> Integers:
 
 def _column(X: Any) -> NDArray[Any] | list[Any]:
     """All symbols in turn, from an array, a column or a list of symbols or of columns of one."""
-    if isinstance(X, str | bytes | Mapping | AbstractSet) or not isinstance(X, Iterable):
+    if isinstance(X, str | bytes | Mapping | AbstractSet):
         raise ArgumentTypeError(
             f"with lengths, X holds all symbols in turn; this is a {type(X).__name__!r}"
         )
-    if isinstance(X, np.ndarray) or (hasattr(X, "__array__") and not hasattr(X, "to_pylist")):
-        found = _unmasked(np.asarray(X) if not isinstance(X, np.ma.MaskedArray) else X)
+    if not isinstance(X, np.ndarray | list | tuple):
+        from tacit.data.frames import cells, is_frame
+
+        X = cells(X) if is_frame(X) else X
+    if hasattr(X, "__array__") and not hasattr(X, "to_pylist"):
+        found = _unmasked(X if isinstance(X, np.ndarray) else np.asarray(X))
         if found.ndim == 2 and found.shape[1] == 1:
             found = found[:, 0]
         if found.ndim != 1:
@@ -263,14 +349,14 @@ def _column(X: Any) -> NDArray[Any] | list[Any]:
                 f"lengths out where each row is a sequence"
             )
         return found
+    if not isinstance(X, Iterable):
+        raise ArgumentTypeError(
+            f"with lengths, X holds all symbols in turn; this is a {type(X).__name__!r}"
+        )
     values = X.to_pylist() if hasattr(X, "to_pylist") else list(X)
-    if values and all(isinstance(each, list | tuple | np.ndarray) for each in values):
-        if all(isinstance(each, tuple) for each in values):
-            return values
-        if any(len(each) != 1 for each in values):
-            raise DataError(
-                "X is a list of sequences, so lengths has no meaning; leave it out, or give one list of all "
-                "symbols in turn"
-            )
-        return [each[0] for each in values]
-    return values
+    if not _is_column(values):
+        raise DataError(
+            "X is a list of sequences, so lengths has no meaning; leave it out, or give one list of all "
+            "symbols in turn"
+        )
+    return [each[0] if isinstance(each, list | np.ndarray) else each for each in values]

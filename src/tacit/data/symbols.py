@@ -53,15 +53,20 @@ def _order(symbol: Any) -> tuple[Any, ...]:
             return (place, symbol)
     if isinstance(symbol, dt.date):
         return (3, symbol.isoformat())
+    if isinstance(symbol, np.datetime64):
+        return (3, str(symbol))
     if isinstance(symbol, tuple):
         return (4, tuple(_order(each) for each in symbol))
     return (5,)
 
 
 def _plain(symbol: Any) -> Any:
-    if not isinstance(symbol, np.generic) or isinstance(symbol, np.datetime64 | np.timedelta64):
+    if not isinstance(symbol, np.generic):
         return symbol
-    return symbol.item()
+    found = symbol.item()
+    if isinstance(symbol, np.datetime64 | np.timedelta64) and isinstance(found, int):
+        return symbol  # finer than the times of Python
+    return found
 
 
 def _is_missing(symbol: Any) -> bool:
@@ -92,8 +97,13 @@ def distinct_in(values: NDArray[Any] | Sequence[Any]) -> Distinct:
             return _distinct_floats(values)
         if kind in "bi" or (kind == "u" and values.dtype.itemsize < 8):
             return _distinct_integers(values)
-        values = list(values) if kind in "Mm" else values.tolist()
+        values = objects_in(values)
     return _distinct_objects(values)
+
+
+def objects_in(values: NDArray[Any]) -> list[Any]:
+    """The elements of an array as Python objects; times stay NumPy's own."""
+    return list(values) if values.dtype.kind in "Mm" else list(values.tolist())
 
 
 def _distinct_integers(values: NDArray[Any]) -> Distinct:
