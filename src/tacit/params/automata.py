@@ -262,6 +262,11 @@ class AutomatonTables:
         """(symbol, state, next state) the chance of showing a symbol and moving on."""
         return np.asarray(self.emit.T[:-1, :, None] * self.moves)
 
+    @cached_property
+    def through(self) -> Array:
+        """(state, next state) the chance of moving on, whatever is shown."""
+        return np.asarray(self.steps.sum(axis=0))
+
     @property
     def stop(self) -> Array:
         """(state,) the chance of ending."""
@@ -271,8 +276,8 @@ class AutomatonTables:
     def automaton(self) -> Automaton:
         """The same as a weighted automaton, for the queries."""
         ones = np.ones(self.n_states)
-        left = np.eye(self.n_states) - self.steps.sum(axis=0)
-        past = np.linalg.lstsq(left.T, self.start, rcond=None)[0]
+        left = np.eye(self.n_states) - self.through
+        past = np.asarray(np.linalg.lstsq(left.T, self.start, rcond=None)[0], dtype=np.float64)
         return Automaton(self.start, self.steps, self.stop.copy(), ones, past)
 
     @property

@@ -1,0 +1,202 @@
+"""Compiled passes over the tree of beginnings of sequences, for probabilistic automata.
+
+Nodes come after their parents. States of little weight are skipped: an automaton that is almost deterministic
+costs almost nothing.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+TINY = 1e-200
+# States with a smaller share than this of a node's weight are skipped.
+SKIPPED = 1e-12
+_LOOSE = {"reassoc", "contract", "nsz", "arcp"}
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _onwards(above, emit, step, symbol, own):
+    """Add to the weights of states after a symbol."""
+    k = len(own)
+    for q in range(k):
+        share = above[q] * emit[q, symbol]
+        if share > SKIPPED:
+            row = step[q]
+            for r in range(k):
+                own[r] += share * row[r]
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def forward(start, emit, moves, groups, parents, symbols, states, logs):
+    """Probabilities of states given each beginning, and the logarithms of the beginnings' probabilities.
+
+    Parameters
+    ----------
+    start : (state,)
+    emit : (state, symbol + 1)
+    moves : (group, state, next state)
+    groups : (symbol,)
+    parents, symbols : (node,)  symbol -1 is missing
+    states : (node, state)  filled
+    logs : (node,)  filled
+    """
+    k = len(start)
+    n_symbols = emit.shape[1] - 1
+    for q in range(k):
+        states[0, q] = start[q]
+    logs[0] = 0.0
+    for node in range(1, len(parents)):
+        above, own, symbol = states[parents[node]], states[node], symbols[node]
+        for r in range(k):
+            own[r] = 0.0
+        if symbol >= 0:
+            _onwards(above, emit, moves[groups[symbol]], symbol, own)
+        else:
+            for any_symbol in range(n_symbols):
+                _onwards(above, emit, moves[groups[any_symbol]], any_symbol, own)
+        total = 0.0
+        for r in range(k):
+            total += own[r]
+        if total < TINY:
+            total = TINY
+            for r in range(k):
+                own[r] = TINY / k
+        over = 1.0 / total
+        for r in range(k):
+            own[r] *= over
+        logs[node] = logs[parents[node]] + math.log(total)
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _backwards(above, emit, step, symbol, scale, own, back, n_emit, n_moves):
+    """Add to the weights of states before a symbol, and to the expected counts of what led on."""
+    k = len(own)
+    for q in range(k):
+        share = above[q] * emit[q, symbol]
+        if share > SKIPPED:
+            share *= scale
+            row, out = step[q], n_moves[q]
+            found = 0.0
+            for r in range(k):
+                through = row[r] * own[r]
+                found += through
+                out[r] += share * through
+            n_emit[q, symbol] += share * found
+            back[q] += emit[q, symbol] * scale * found
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def expect(
+    start, emit, moves, groups, parents, symbols, ends, states, logs, back, n_start, n_emit, n_moves
+):
+    """Log-likelihood of the sequences of a tree; expected counts of starts, symbols and moves are filled.
+
+    Parameters
+    ----------
+    start, emit, moves, groups, parents, symbols, states, logs : see `forward`
+    ends : (node,)
+        How many sequences end there.
+    back : (node, state)  room
+    n_start, n_emit, n_moves : like start, emit, moves
+    """
+    forward(start, emit, moves, groups, parents, symbols, states, logs)
+    k = len(start)
+    n_symbols = emit.shape[1] - 1
+    n_emit[:] = 0.0
+    n_moves[:] = 0.0
+    total = 0.0
+    for node in range(len(parents)):
+        own = back[node]
+        mass = TINY
+        if ends[node] > 0:
+            for q in range(k):
+                mass += states[node, q] * emit[q, n_symbols]
+            total += ends[node] * (logs[node] + math.log(mass))
+        over = ends[node] / mass
+        for q in range(k):
+            own[q] = emit[q, n_symbols] * over
+            n_emit[q, n_symbols] += states[node, q] * own[q]
+    for node in range(len(parents) - 1, 0, -1):
+        up, symbol = parents[node], symbols[node]
+        scale = math.exp(logs[up] - logs[node])
+        above, own, under = states[up], back[node], back[up]
+        if symbol >= 0:
+            g = groups[symbol]
+            _backwards(above, emit, moves[g], symbol, scale, own, under, n_emit, n_moves[g])
+        else:
+            for each in range(n_symbols):
+                g = groups[each]
+                _backwards(above, emit, moves[g], each, scale, own, under, n_emit, n_moves[g])
+    for q in range(k):
+        n_start[q] = start[q] * back[0, q]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _drawn(weights, uniform):
+    """A place drawn in proportion to weights."""
+    total = 0.0
+    for q in range(len(weights)):
+        total += weights[q]
+    left = uniform * total
+    for q in range(len(weights)):
+        left -= weights[q]
+        if left <= 0.0 and weights[q] > 0.0:
+            return q
+    return np.argmax(weights)
+
+
+@njit(cache=True, nogil=True)
+def draw_paths(start, emit, moves, groups, codes, ends, places, states, uniforms, paths):
+    """Paths of states drawn given whole sequences.
+
+    Parameters
+    ----------
+    start, emit, moves, groups, states : see `forward`, of the tree of these sequences
+    codes : (position,)
+    ends : (sequence + 1,)
+    places : (position + sequence,)
+        Nodes of the tree: before each position, and after the last of each sequence.
+    uniforms : (position + sequence,)
+    paths : (position + sequence,)  filled
+    """
+    k = len(start)
+    n_symbols = emit.shape[1] - 1
+    weights = np.empty(k)
+    for sequence in range(len(ends) - 1):
+        length = ends[sequence + 1] - ends[sequence]
+        base = ends[sequence] + sequence
+        for t in range(length, -1, -1):
+            here = states[places[base + t]]
+            if t == length:
+                for q in range(k):
+                    weights[q] = here[q] * emit[q, n_symbols]
+            else:
+                symbol, after = codes[ends[sequence] + t], paths[base + t + 1]
+                for q in range(k):
+                    if symbol >= 0:
+                        weights[q] = here[q] * emit[q, symbol] * moves[groups[symbol], q, after]
+                    else:
+                        weights[q] = 0.0
+                        for each in range(n_symbols):
+                            through = emit[q, each] * moves[groups[each], q, after]
+                            weights[q] += here[q] * through
+            paths[base + t] = _drawn(weights, uniforms[base + t])
+
+
+@njit(cache=True, nogil=True)
+def draw_symbols(emit, moves, groups, codes, ends, paths, uniforms, out):
+    """Symbols with those that are missing drawn, given the states before and after them."""
+    n_symbols = emit.shape[1] - 1
+    weights = np.empty(n_symbols)
+    for sequence in range(len(ends) - 1):
+        for at in range(ends[sequence], ends[sequence + 1]):
+            out[at] = codes[at]
+            if codes[at] < 0:
+                q, r = paths[at + sequence], paths[at + sequence + 1]
+                for each in range(n_symbols):
+                    weights[each] = emit[q, each] * moves[groups[each], q, r]
+                out[at] = _drawn(weights, uniforms[at])
