@@ -8,6 +8,7 @@ from sklearn.base import clone
 import tacit
 from tacit.errors import (
     ArgumentError,
+    ArgumentTypeError,
     ColumnError,
     DataError,
     FileFormatError,
@@ -284,6 +285,21 @@ def test_questions_that_make_no_sense_are_refused(model):
         model.score(np.ones((5, 2)))
     with pytest.raises(ArgumentError, match="length=0"):
         model.sample(1, 0)
+
+
+def test_arrays_of_no_numbers_are_refused_in_the_words_of_scikit_learn(model):
+    with pytest.raises(DataError, match="X has 2 features, but Tacit is expecting 1 features"):
+        model.score_samples([np.ones((5, 2))])
+    with pytest.raises(DataError, match="Complex data not supported"):
+        model.score(LATER.astype(np.complex64))
+    with pytest.raises(DataError, match=r"0 feature\(s\) \(shape=\(4, 0\)\)"):
+        tacit.KernelHMM().fit(np.empty((4, 0)))
+    with pytest.raises(ArgumentTypeError, match=r"numbers alone.*dict"):
+        tacit.KernelHMM().fit(np.array([1.0, {}], dtype=object))
+    with pytest.raises(DataError, match=r"numbers alone.*high"):
+        tacit.KernelHMM().fit(np.array([1.0, "high"], dtype=object))
+    holes = np.array([1.0, None, 2.0], dtype=object)
+    assert model.score(holes) == model.score([1.0, np.nan, 2.0])
 
 
 def test_a_clone_is_not_fitted():

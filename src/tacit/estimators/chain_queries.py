@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 
 from tacit.errors import ArgumentError, ColumnError, NotAvailableError
 from tacit.estimators.arguments import check_count, check_rows, generator_from
+from tacit.estimators.number_asking import checked_grid, checked_shares
 
 if TYPE_CHECKING:
     from tacit.data.encoders import Encoder
@@ -147,7 +148,7 @@ class ChainQueries(DensityMixin, BaseEstimator):
             A row for each sequence; with `each` a row for each position.
         """
         column = self._column(target)
-        places = self.encoders_[column].grid() if grid is None else _checked_grid(grid)
+        places = self.encoders_[column].grid() if grid is None else checked_grid(grid)
         return places, self._told(X, column, lambda told: told.densities(places).values, each=each)
 
     def expectation(
@@ -180,9 +181,7 @@ class ChainQueries(DensityMixin, BaseEstimator):
         target : str, optional
         each : bool
         """
-        shares = np.asarray(q, dtype=np.float64)
-        if shares.ndim > 1:
-            raise ArgumentError(f"q has shape {shares.shape}; give a number, or a list of numbers")
+        shares = checked_shares(q)
 
         def ask(told: Forecasts) -> Array:
             found = told.quantiles(np.atleast_1d(shares))
@@ -252,10 +251,10 @@ class ChainQueries(DensityMixin, BaseEstimator):
             check_is_fitted(self)
 
     def _read(self, X: Any) -> Series:
-        from tacit.data.series import read_series
+        from tacit.estimators.chain_reading import read_sequences
 
         self._check_fitted()
-        return read_series(X, self.names_)
+        return read_sequences(X, self.names_)
 
     def _column(self, target: str | None) -> int:
         self._check_fitted()
@@ -363,13 +362,3 @@ class ChainQueries(DensityMixin, BaseEstimator):
     def _record(self, repairs: Repairs, n_restarts: int = 0) -> None:
         """Put what the last query had to repair into the diagnostics."""
         self.diagnostics_["repairs"] = {**repairs.as_dict(), "n_restarts": n_restarts}
-
-
-def _checked_grid(grid: ArrayLike) -> Array:
-    try:
-        places = np.asarray(grid, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"grid must be numbers: {error}") from error
-    if places.ndim != 1 or not np.isfinite(places).all():
-        raise ArgumentError(f"grid of shape {places.shape}; give a list of finite numbers")
-    return places
