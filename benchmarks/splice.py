@@ -46,6 +46,7 @@ def measured(method: Method, seed: int) -> tuple[float, float, float, float]:
     """Accuracy without and with shares of the classes, held-out log-likelihood and seconds of a split."""
     split = split_of(CASE.data, N_TEST, seed, None)
     trial = SiteTrial(CASE, sum(map(len, split.train)), seed, method)
+    assert split.tables  # made before the clock starts
     begun = time.process_time()
     networks, _ = learnt_classes(trial, split)
     seconds = time.process_time() - begun

@@ -72,6 +72,18 @@ def test_arrays_of_a_file_give_the_blend_back():
     assert np.array_equal(blend.shares, again.shares)
     with pytest.raises(FileFormatError, match="weights"):
         blend_from_arrays(table.schema, {**blend.to_arrays(), "weights": np.ones(3)})
+    with pytest.raises(FileFormatError, match="shares"):
+        blend_from_arrays(table.schema, {**blend.to_arrays(), "shares": np.ones(3)})
+
+
+def test_a_file_without_shares_is_of_tree_and_gaussian():
+    table, trials = judged(1.0)
+    blend = fit_blend(table, trials, random_state=0)
+    arrays = {name: each for name, each in blend.to_arrays().items() if name != "shares"}
+    shares = blend_from_arrays(table.schema, arrays).shares
+    assert np.array_equal(shares[:, 1], blend.weights)
+    assert shares.sum(axis=1) == pytest.approx(np.ones(7))
+    assert not shares[:, 2].any()
 
 
 def test_arrays_of_a_file_give_the_rows_nearby_back():

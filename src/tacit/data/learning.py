@@ -46,12 +46,8 @@ def seen(raw: Raw, weights: Floats | None) -> Seen:
             there &= weights > 0
         values, counts = _totals(raw.values[there], None if weights is None else weights[there])
         return Seen(values, counts)
-    there = raw.codes >= 0
-    totals = np.bincount(
-        raw.codes[there],
-        weights=None if weights is None else weights[there],
-        minlength=len(raw.values),
-    )
+    # The first place is for what is missing.
+    totals = np.bincount(raw.codes + 1, weights=weights, minlength=len(raw.values) + 1)[1:]
     used = np.flatnonzero(totals).tolist()
     return Seen(
         [raw.values[place] for place in used],
@@ -126,7 +122,7 @@ def _ordered(values: Iterable[Any], parts: Sequence[Seen]) -> tuple[Any, ...]:
     """The levels of all blocks in their order, then what other blocks showed besides."""
     levels = dict.fromkeys(level for part in parts for level in part.levels or ())
     others = [value for value in values if value not in levels]
-    return (*levels, *canonical_values(others))
+    return (*levels, *canonical_values(others)) if others else tuple(levels)
 
 
 def categorical_column(name: str, values: Iterable[Any]) -> Column:

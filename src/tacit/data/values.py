@@ -106,6 +106,8 @@ def raw_from_arrow(column: pa.Array | pa.ChunkedArray, name: str) -> Raw:
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     kind, types = column.type, pa.types
+    if types.is_dictionary(kind):
+        return _from_dictionary(column, name, ordered=kind.ordered)
     if types.is_null(kind):
         return Distinct([], np.full(len(column), -1, dtype=np.int32))
     if types.is_boolean(kind):
@@ -118,10 +120,12 @@ def raw_from_arrow(column: pa.Array | pa.ChunkedArray, name: str) -> Raw:
         return _from_any(column.to_pylist(), name)
     if kind == pa.string_view():
         column = column.cast(pa.large_string())
-    coded = column if types.is_dictionary(kind) else column.dictionary_encode()
-    codes, missing = _filled(coded.indices)
-    ordered = types.is_dictionary(kind) and kind.ordered
-    return distinct_levels(coded.dictionary.to_pylist(), codes, missing, name, ordered=ordered)
+    return _from_dictionary(column.dictionary_encode(), name, ordered=False)
+
+
+def _from_dictionary(column: pa.DictionaryArray, name: str, *, ordered: bool) -> Distinct:
+    codes, missing = _filled(column.indices)
+    return distinct_levels(column.dictionary.to_pylist(), codes, missing, name, ordered=ordered)
 
 
 def distinct_levels(

@@ -91,10 +91,13 @@ class Blend:
 
 def blend_from_arrays(schema: MixedSchema, arrays: Mapping[str, Array]) -> Blend:
     """The blend that `Blend.to_arrays` wrote; a `FileFormatError` where it is something else."""
-    n = len(schema)
-    weights, shares = (np.asarray(arrays.get(name)) for name in ("weights", "shares"))
-    if weights.shape != (n,) or shares.shape != (n, 3):
+    n, weights = len(schema), np.asarray(arrays.get("weights"))
+    if weights.shape != (n,):
         raise FileFormatError(f"weights of shape {weights.shape} for {n} columns")
+    # Files from before rows nearby were asked have no shares.
+    shares = arrays.get("shares", np.column_stack([1 - weights, weights, np.zeros(n)]))
+    if shares.shape != (n, 3):
+        raise FileFormatError(f"shares of shape {shares.shape} for {n} columns")
     companion = companion_from_arrays(schema, arrays) if "mean" in arrays else None
     neighbours = neighbours_from_arrays(schema, arrays) if "near.reach" in arrays else None
     return Blend(companion, neighbours, weights, shares)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tacit.errors import RankError
@@ -20,6 +20,7 @@ from tacit.experiments.trials import with_all_categories
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from tacit.experiments.strands import Strands
@@ -98,6 +99,7 @@ def perform(trial: SiteTrial) -> SiteRun:
 
     split = split_of(trial.case.data, trial.case.n_test, trial.seed, trial.size)
     _warm_up(trial.case, trial.method)
+    assert split.tables  # made before the clock starts
     begun = time.process_time()
     try:
         networks, n_steps = learnt_classes(trial, split)
@@ -156,17 +158,16 @@ def with_shares(networks: list[Network], split: Split) -> NDArray[np.float64]:
 
 def learnt_classes(trial: SiteTrial, split: Split) -> tuple[list[Network], int]:
     """What the trial's method learns of every class, and in how many steps."""
-    found = [_fitted(trial, rows) for rows in split.train]
+    found = [_fitted(trial, table) for table in split.tables]
     return [network for network, _ in found], sum(n_steps for _, n_steps in found)
 
 
-def _fitted(trial: SiteTrial, rows: NDArray[np.int16]) -> tuple[Network, int]:
+def _fitted(trial: SiteTrial, table: pa.Table) -> tuple[Network, int]:
     """What the trial's method learns of one class, and in how many steps."""
     case, method = trial.case, trial.method
-    table = with_all_categories(rows, N_LETTERS)
     if method.as_printed:
-        return _as_printed(trial, table, rows.shape[1])
-    model = model_of(case, method, trial.seed, rows.shape[1]).fit(table)
+        return _as_printed(trial, table, table.num_columns)
+    model = model_of(case, method, trial.seed, table.num_columns).fit(table)
     return model.network_, int(model.diagnostics_.get("n_steps", 0))
 
 
@@ -215,7 +216,7 @@ def _warm_up(case: SiteCase, method: Method) -> None:
     trial = SiteTrial(case, WARM_UP_ROWS, 0, method)
     split = split_of(case.data, case.n_test, 0, None)
     with contextlib.suppress(RankError):  # so few rows may not carry the states
-        _fitted(trial, split.train[0][:WARM_UP_ROWS])
+        _fitted(trial, split.tables[0][:WARM_UP_ROWS])
 
 
 # -- data ---------------------------------------------------------------------------------------------
@@ -228,6 +229,11 @@ class Split:
     train: tuple[NDArray[np.int16], ...]  # of each class: (row, place)
     test: Evidence
     answers: NDArray[np.int64]  # (row,)  class of each test row
+
+    @cached_property
+    def tables(self) -> tuple[pa.Table, ...]:
+        """The training sequences of each class as estimators take them."""
+        return tuple(with_all_categories(rows, N_LETTERS) for rows in self.train)
 
 
 @lru_cache(maxsize=2)

@@ -8,7 +8,7 @@ alone are not enough: four categories that depend on one hidden variable of two 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations, islice
 from math import prod
@@ -221,7 +221,7 @@ def shrunk(basis: EdgeBasis, *, constant: bool) -> EdgeBasis:
     kept = np.sqrt(np.maximum(1 - noise**2, 0.0))
     if constant or not kept.any():
         kept[0] = 1.0
-    return replace(basis, right=basis.right * kept, emit=basis.emit * kept)
+    return EdgeBasis(basis.seen, basis.left, basis.right * kept, basis.emit * kept)
 
 
 def _single_views(plan: SeparatorPlan, pairs: PairMoments, n_views: int) -> dict[int, EdgeViews]:
