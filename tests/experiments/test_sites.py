@@ -105,8 +105,8 @@ def test_the_class_is_the_one_whose_joint_table_has_more(method, monkeypatch):
     split = split_of("short", 40, 0, 150)
     every = np.array(list(itertools.product(range(4), repeat=4)), dtype=np.int16)
     joints = []
-    for rows in split.train:
-        network, _ = sites._fitted(trial, rows)
+    for table in split.tables:
+        network, _ = sites._fitted(trial, table)
         scores, _ = class_scores([network], Evidence(every), raw=False)
         joints.append(np.exp(scores[0]).reshape((4,) * 4))
         assert joints[-1].sum() == pytest.approx(1, abs=0.3 if method.as_printed else 0.05)
@@ -191,7 +191,7 @@ def test_without_the_data_nothing_is_written(tmp_path, monkeypatch):
 def test_a_letter_for_several_counts_as_all_of_them(method):
     trial = SiteTrial(SiteCase("splice", 2, 2, 50), 200, 0, method)
     split = split_of("splice", 50, 0, 200)
-    network, _ = sites._fitted(trial, split.train[0])
+    network, _ = sites._fitted(trial, split.tables[0])
     found = strands("splice")
     signs = found.signs[[7, 7, 7, 8]].copy()
     signs[:3, 20] = ["R", "A", "G"]  # R stands for A or G
