@@ -116,6 +116,36 @@ def test_the_same_sequences_are_read_from_every_form(form):
     assert not found.single
 
 
+def test_columns_of_lists_may_hold_words_and_dates():
+    for words in (
+        pa.array(WORDS),
+        pa.array(WORDS, pa.list_(pa.dictionary(pa.int8(), pa.string()))),
+    ):
+        assert lists_of(read_sequences(words)) == WORDS
+    days = [[dt.date(2020, 1, 2), dt.date(2019, 1, 2)], [None]]
+    found = read_sequences(pa.array(days))
+    assert lists_of(found) == days
+    assert found.symbols == (days[0][1], days[0][0])
+
+
+class Wrapped:
+    """An array of some other library."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([[3, 7], [7, 7]])
+
+
+def test_arrays_may_be_of_other_libraries():
+    assert lists_of(read_sequences(Wrapped())) == [[3, 7], [7, 7]]
+
+
+def test_a_tuple_of_sequences_is_no_tuple_of_symbols_and_lengths():
+    assert lists_of(read_sequences(([3, 7], [7, "a"]))) == [[3, 7], [7, "a"]]
+    assert lists_of(read_sequences((["a", "b"], ["b"]))) == [["a", "b"], ["b"]]
+    with pytest.raises(DataError, match="nested once too often"):
+        read_sequences(([[3], [4, 5]], [1, 2]))
+
+
 def test_an_iterable_is_read_once():
     assert lists_of(read_sequences(each for each in NUMBERS)) == NUMBERS
     assert lists_of(read_sequences(map(iter, NUMBERS))) == NUMBERS

@@ -57,11 +57,10 @@ def _distinct_arrow(values: pa.Array) -> Distinct:
 
     kind, types = values.type, pa.types
     plain = kind.value_type if types.is_dictionary(kind) else kind
-    if types.is_string(plain) or types.is_large_string(plain) or types.is_string_view(plain):
+    is_text = types.is_string(plain) or types.is_large_string(plain) or types.is_string_view(plain)
+    if is_text or types.is_integer(plain) or types.is_floating(plain) or types.is_boolean(plain):
         return distinct_of(raw_from_arrow(values, SYMBOL))
-    if types.is_integer(plain) or types.is_floating(plain) or types.is_boolean(plain):
-        return distinct_of(raw_from_arrow(values, SYMBOL))
-    return distinct_in(values.to_pylist())
+    return distinct_in(values.to_pylist())  # dates and the like stay what they are
 
 
 def is_long(names: list[Any], sequence: str | None, symbol: str | None) -> bool:
