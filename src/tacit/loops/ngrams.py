@@ -129,3 +129,22 @@ def contract_cells(keys, counts, n_symbols, one, two, three, out):
                 for k in range(depth):
                     out[i, j, k] += one[a, i] * behind[j, k]
         behind[:] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def contract_between(keys, counts, n_symbols, one, three, out):
+    """Add to `out` (b, i, k) the sum of ``counts * one[a, i] * three[c, k]`` of sorted cells."""
+    last = np.zeros(three.shape[1])  # of one pair
+    for at in range(len(keys)):
+        pair = keys[at] // n_symbols
+        c = keys[at] - pair * n_symbols
+        for k in range(three.shape[1]):
+            last[k] += counts[at] * three[c, k]
+        if at + 1 < len(keys) and keys[at + 1] // n_symbols == pair:
+            continue
+        a = pair // n_symbols
+        b = pair - a * n_symbols
+        for i in range(one.shape[1]):
+            for k in range(three.shape[1]):
+                out[b, i, k] += one[a, i] * last[k]
+        last[:] = 0.0

@@ -110,6 +110,27 @@ class TripleMoments:
     triples: Array | Cells  # (a, b, c)
     n_windows: float  # how many windows these are shares of; infinite where they are exact
 
+    @staticmethod
+    def of_table(first: Array, triples: Array, n_windows: float = np.inf) -> TripleMoments:
+        """From the shares of first symbols (a,) and of all windows of three (a, b, c)."""
+        one = triples.sum(axis=(1, 2))
+        pairs12, pairs13, pairs23 = (triples.sum(axis=axis) for axis in (2, 1, 0))
+        return TripleMoments(first, one, pairs12, pairs13, pairs23, triples, n_windows)
+
+    def between(self, one: Array, three: Array) -> Array:
+        """(b, i, k) the triples seen through `one` (a, i) and `three` (c, k), for each symbol between."""
+        if not isinstance(self.triples, Cells):
+            n = len(self.triples)
+            last = (self.triples.reshape(n * n, n) @ three).reshape(n, n, -1)  # (a, b, k)
+            return np.ascontiguousarray(np.einsum("abk,ai->bik", last, one, optimize=True))
+        from tacit.loops.ngrams import contract_between
+
+        cells = self.triples
+        assert cells.keys is not None
+        out = np.zeros((cells.n_symbols, one.shape[1], three.shape[1]))
+        contract_between(cells.keys, cells.counts, cells.n_symbols, one, three, out)
+        return out / self.n_windows
+
     def contracted(self, one: Array, two: Array, three: Array) -> Array:
         """(i, j, k) the triples seen through `one` (a, i), `two` (b, j) and `three` (c, k)."""
         if not isinstance(self.triples, Cells):

@@ -71,6 +71,7 @@ def climb(
     *,
     max_iter: int = 1000,
     progress: Callable[[int, float], None] | None = None,
+    warn: bool = True,
 ) -> Climb:
     """Plain steps until the rule says stop."""
     values, trace = start, []
@@ -81,7 +82,8 @@ def climb(
             progress(count, objective)
         if count > 1 and stop(trace[-2], objective):
             return Climb(values, objective, count, converged=True, trace=tuple(trace))
-    _warn_unfinished(max_iter)
+    if warn:
+        _warn_unfinished(max_iter)
     return Climb(values, trace[-1], max_iter, converged=False, trace=tuple(trace))
 
 
