@@ -67,7 +67,7 @@ def test_compiled_loops_agree_with_their_python_source():
     def everything():
         total, counts = expectation(tables.layout, PrefixTree.of(made(rows, 3)))(tables.flat)
         sampler = Sampler(made(rows, 3), tables, AutomatonPrior(), np.random.default_rng(0))
-        shares = [sampler.run(1) for _ in range(3)]
+        shares = [sampler.run(1) for _ in range(6)]
         return total, counts, shares, sampler.tables().flat
 
     compiled = everything()

@@ -36,12 +36,15 @@ _LOADERS = {
     "ChowLiuTree": ("chow_liu", "saved", "load_tree"),
     "FactorialHMM": ("chains", "saved_junction", "load_junction"),
     "GaussianTree": ("gaussian_tree", "saved_gaussian", "load_gaussian"),
+    "HMM": ("hmm", "saved_hmm", "load_hmm"),
     "HigherOrderHMM": ("chains", "saved_junction", "load_junction"),
     "KernelHMM": ("kernel_hmm", "saved_chain", "load_chain"),
     "KernelTree": ("kernel_tree", "saved_kernel", "load_kernel_tree"),
     "LatentClass": ("latent_tree", "saved", "load_tree"),
     "LatentJunctionTree": ("junction", "saved_junction", "load_junction"),
     "LatentTree": ("latent_tree", "saved", "load_tree"),
+    "ProbabilisticAutomaton": ("probabilistic_automaton", "saved_automata", "load_automaton"),
+    "WeightedAutomaton": ("automata", "saved_automata", "load_automaton"),
 }
 
 

@@ -19,6 +19,12 @@ from tacit.polish.automata import AutomatonPrior, filtered
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+# Every so many sweeps whole paths are drawn, from an automaton that is drawn itself. They come further in one
+# step than states one by one given their neighbours do, which in turn need no automaton: both together came
+# further in the same time than either alone. Where moves do not depend on symbols almost all are possible and
+# whole paths take long.
+_WHOLE_PATHS = {False: 4, True: 20}  # by whether moves are tied
+
 
 class Sampler:
     """Paths of all sequences through the states of an automaton, drawn again and again.
@@ -44,19 +50,24 @@ class Sampler:
         self._sequences, self._rng = sequences, rng
         self._groups = tables.layout.groups
         self._shape = tables.n_states, tables.n_symbols, len(tables.moves)
+        self._tree, self._places = PrefixTree.placed(sequences)
         self._codes = sequences.codes.astype(np.int32)
-        self._paths = self._first_paths(tables)
-        self._fill_gaps(tables)
-        self._counts = self._tallied()
+        self._paths = np.zeros(len(self._places), dtype=np.int32)
+        self._n_sweeps = 0
+        self._counts: tuple[NDArray[Any], ...] = ()
+        self._draw_paths(tables)
 
     def run(self, n_sweeps: int) -> float:
-        """Draw the state of every place so many times; the share that changed in the last sweep."""
+        """Draw the states of all places so many times; the share that changed in the last sweep."""
         from tacit.loops.sweeps import sweep
 
         prior = np.array([self.prior.start, self.prior.emit, self.prior.move], dtype=np.float32)
-        starts, shown, into, out_of, left, moved = self._counts
         changed = 0
         for _ in range(n_sweeps):
+            if self._n_sweeps and self._n_sweeps % _WHOLE_PATHS[self._shape[2] == 1] == 0:
+                self._draw_paths(self._drawn_tables())
+            self._n_sweeps += 1
+            starts, shown, into, out_of, left, moved = self._counts
             uniforms = self._rng.random(len(self._paths), dtype=np.float32)
             changed = sweep(
                 self._paths,
@@ -72,9 +83,6 @@ class Sampler:
                 prior,
                 uniforms,
             )
-        if (self._sequences.codes < 0).any():
-            self._fill_gaps(self.tables())
-            self._counts = self._tallied()
         return changed / max(len(self._paths), 1)
 
     def tables(self) -> AutomatonTables:
@@ -89,42 +97,54 @@ class Sampler:
             into / into.sum(axis=2, keepdims=True),
         )
 
-    def _first_paths(self, tables: AutomatonTables) -> NDArray[np.int32]:
-        from tacit.loops.automata import draw_paths
+    def _drawn_tables(self) -> AutomatonTables:
+        """An automaton drawn given the paths as they are now."""
+        starts, shown, into = self._counts[:3]
+        draw = self._rng.standard_gamma
+        start, emit, moves = (
+            np.maximum(draw(counts.astype(np.float64) + pseudo), 1e-300)
+            for counts, pseudo in (
+                (starts, self.prior.start),
+                (np.ascontiguousarray(shown.T), self.prior.emit),
+                (into, self.prior.move),
+            )
+        )
+        return AutomatonTables(
+            start / start.sum(),
+            emit / emit.sum(axis=1, keepdims=True),
+            moves / moves.sum(axis=2, keepdims=True),
+        )
 
-        tree, places = PrefixTree.placed(self._sequences)
-        states, _ = filtered(tables, tree)
-        paths = np.empty(len(places), dtype=np.int32)
+    def _draw_paths(self, tables: AutomatonTables) -> None:
+        """Draw the whole path of each sequence, and symbols that are missing, from an automaton."""
+        from tacit.loops.automata import draw_paths, draw_symbols
+
+        emit, moves = np.ascontiguousarray(tables.emit), np.ascontiguousarray(tables.moves)
+        states, _ = filtered(tables, self._tree)
         draw_paths(
             tables.start,
-            np.ascontiguousarray(tables.emit),
-            np.ascontiguousarray(tables.moves),
-            self._groups,
-            self._codes,
-            self._sequences.ends,
-            places,
-            states,
-            self._rng.random(len(places)),
-            paths,
-        )
-        return paths
-
-    def _fill_gaps(self, tables: AutomatonTables) -> None:
-        """Draw the symbols that are missing."""
-        from tacit.loops.automata import draw_symbols
-
-        if not (self._sequences.codes < 0).any():
-            return
-        draw_symbols(
-            np.ascontiguousarray(tables.emit),
-            np.ascontiguousarray(tables.moves),
+            emit,
+            moves,
             self._groups,
             self._sequences.codes,
             self._sequences.ends,
+            self._places,
+            states,
+            self._rng.random(len(self._places)),
             self._paths,
-            self._rng.random(len(self._codes)),
-            self._codes,
         )
+        if (self._sequences.codes < 0).any():
+            draw_symbols(
+                emit,
+                moves,
+                self._groups,
+                self._sequences.codes,
+                self._sequences.ends,
+                self._paths,
+                self._rng.random(len(self._codes)),
+                self._codes,
+            )
+        self._counts = self._tallied()
 
     def _tallied(self) -> tuple[NDArray[Any], ...]:
         from tacit.loops.sweeps import tally

@@ -79,15 +79,19 @@ class MixedAutomaton:
         start = own.mean if broken else own.start / mass
         return np.tile(start, (n, 1)), np.full(n, broken), np.full(n, self.ngrams.first)
 
-    def next_probs(self, state: State) -> tuple[Array, Repairs]:
-        """(row, symbol + 1) probabilities, and what had to be repaired."""
-        vectors, broken, contexts = state
+    def unmixed(self, state: State) -> tuple[Array, Array, Repairs]:
+        """(row, symbol + 1) what the automaton and the n-grams say, each a distribution."""
+        vectors, _, contexts = state
         usual = self.ngrams.tables[contexts]
         raw = self._readings.T @ vectors.T
         raw[:, ~np.isfinite(raw).all(axis=0)] = 0.0
         found, repairs = distributions(raw, usual.T)
-        share = np.where(broken, max(BROKEN_MIXING, self.mixing), self.mixing)[:, None]
-        return (1 - share) * found.T + share * usual, repairs
+        return found.T, usual, repairs
+
+    def next_probs(self, state: State) -> tuple[Array, Repairs]:
+        """(row, symbol + 1) probabilities, and what had to be repaired."""
+        found, usual, repairs = self.unmixed(state)
+        return mixed(found, usual, state[1], self.mixing), repairs
 
     def after(self, state: State, symbols: NDArray[np.integer]) -> State:
         """The states after a symbol each; broken ones are begun anew from the mean state."""
@@ -140,6 +144,12 @@ class MeanAutomaton:
         total = after.sum(axis=1, keepdims=True)
         after = np.where(total > 0, after / np.where(total > 0, total, 1.0), self.weights)
         return after, *out
+
+
+def mixed(found: Array, usual: Array, broken: NDArray[np.bool_], mixing: float) -> Array:
+    """Distributions with a share of the usual ones, more of them where a state was begun anew."""
+    share = np.where(broken, max(BROKEN_MIXING, mixing), mixing)[:, None]
+    return np.asarray((1 - share) * found + share * usual)
 
 
 def _moved(vectors: Array, symbols: NDArray[np.integer], steps: Array, through: Array) -> Array:

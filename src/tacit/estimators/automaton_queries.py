@@ -1,0 +1,150 @@
+"""What a fitted automaton can be asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError, DataError
+from tacit.estimators.arguments import check_rows, generator_from
+from tacit.estimators.sequence_queries import SequenceModel
+
+if TYPE_CHECKING:
+    from tacit.data.sequences import Sequences
+    from tacit.moments.prefixes import PrefixTree
+    from tacit.query.automata import MeanAutomaton, MixedAutomaton, State, Told
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class AutomatonQueries(SequenceModel):
+    """Queries of a model that says where sequences end: the probabilities of all sequences sum to one."""
+
+    predictor_: MixedAutomaton | MeanAutomaton
+    _models_ends = True
+
+    def sample(
+        self,
+        n: int = 1,
+        *,
+        given: Any = None,
+        max_length: int = 1000,
+        random_state: Any = None,
+    ) -> list[list[Any]]:
+        """Sequences drawn from the model, or what may follow one sequence.
+
+        Parameters
+        ----------
+        n : int
+            Number of draws.
+        given : one sequence, optional
+            What came before; draws hold what follows it.
+        max_length : int
+            Draws that have not ended after so many symbols are cut off there.
+        random_state : int, Generator or None
+        """
+        from tacit.query.automata import drawn
+
+        self._check_fitted()
+        check_rows("n", n)
+        check_rows("max_length", max_length)
+        state = tuple(np.repeat(each, int(n), axis=0) for each in self._state_after(given))
+        codes, lengths = drawn(
+            self.predictor_, state, int(max_length), generator_from(random_state)
+        )
+        symbols = [self.symbols_[code] for code in codes.tolist()]
+        ends = np.cumsum(lengths).tolist()
+        return [symbols[end - size : end] for end, size in zip(ends, lengths.tolist(), strict=True)]
+
+    def save(self, path: Any) -> None:
+        """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
+        from tacit.estimators.saved_automata import save_automaton
+
+        self._check_fitted()
+        save_automaton(self, path)
+
+    # -- what the base class asks -----------------------------------------------------------------
+
+    def _log_probs(self, sequences: Any) -> Array:
+        found, places = self._told(sequences)
+        return found.log_strings[places[_last(sequences)]]
+
+    def _log_prefixes(self, sequences: Any) -> Array:
+        found, places = self._told(sequences)
+        return found.log_prefixes[places[_last(sequences)]]
+
+    def _next_probs(self, sequences: Any, *, every: bool, steps: int) -> Array:
+        from tacit.moments.prefixes import PrefixTree
+        from tacit.query.automata import ahead, walked_levels
+
+        if steps == 1:
+            found, places = self._told(sequences)
+            probs = found.probs
+        else:
+            tree, places = PrefixTree.placed(sequences)
+            probs = np.empty((tree.n_nodes, self.predictor_.n_symbols + 1))
+            for level, state in walked_levels(self.predictor_, tree):
+                probs[level] = ahead(self.predictor_, state, steps)
+        wanted = _before(sequences) if every else _last(sequences)
+        return np.asarray(probs[places[wanted]])
+
+    # -- within -----------------------------------------------------------------------------------
+
+    def _told(self, sequences: Sequences) -> tuple[Told, Integers]:
+        """What is said at every beginning of these sequences, and which each place is."""
+        from tacit.moments.prefixes import PrefixTree
+        from tacit.query.automata import told
+
+        tree, places = PrefixTree.placed(sequences)
+        found = told(self.predictor_, tree)
+        self.diagnostics_["repairs"] = {**found.repairs.as_dict(), "n_restarts": found.n_broken}
+        return found, places
+
+    def _state_after(self, given: Any) -> State:
+        state = self.predictor_.begin(1)
+        if given is None:
+            return state
+        sequences = self._read(given)
+        if len(sequences.lengths) != 1:
+            raise ArgumentError(f"given holds {len(sequences.lengths)} sequences; give one")
+        for code in sequences.codes:
+            state = self.predictor_.after(state, np.array([code]))
+        return state
+
+    def _tree_to_learn(self, X: Any, lengths: Any) -> tuple[Sequences, PrefixTree]:
+        """Sequences to learn from, checked, and the tree of their beginnings."""
+        from tacit.moments.prefixes import PrefixTree
+
+        sequences = self._read_new(X, lengths)
+        if not len(sequences.lengths):
+            raise DataError("there is not a single sequence to learn from; give some")
+        if sequences.n_symbols == 0:
+            raise DataError(
+                "all sequences are empty: there is no symbol to learn; give longer ones"
+            )
+        self._keep_columns(X, sequences)
+        return sequences, PrefixTree.of(sequences)
+
+
+def _last(sequences: Sequences) -> Integers:
+    """(sequence,) the place after each."""
+    return np.asarray(np.cumsum(sequences.lengths + 1) - 1)
+
+
+def _before(sequences: Sequences) -> Integers:
+    """(position,) the place before each."""
+    own = np.repeat(np.arange(len(sequences.lengths)), sequences.lengths)
+    return np.arange(sequences.n_positions) + own
+
+
+def held_out_part(
+    sequences: Sequences, share: float, most: int, rng: np.random.Generator
+) -> tuple[Sequences, Sequences]:
+    """Sequences to learn from and sequences to choose by, drawn at random."""
+    n = len(sequences.lengths)
+    n_held = min(round(share * n), most)
+    order = rng.permutation(n)
+    return sequences.take(np.sort(order[n_held:])), sequences.take(np.sort(order[:n_held]))

@@ -1,0 +1,181 @@
+"""Weighted automata learnt from sequences: blocks, rank and mixing by what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import RankError
+from tacit.estimators.progress import Report
+from tacit.moments.hankel import STATISTICS, SubstringCounts, hankel_blocks
+from tacit.moments.prefixes import PrefixTree
+from tacit.params.automata import HankelFactors, hankel_factors
+from tacit.params.ngrams import Ngrams
+from tacit.query.automata import MixedAutomaton, Told, mixed, walked_levels
+from tacit.query.repairs import Repairs
+
+Array = NDArray[np.float64]
+
+# Strings on each side of the blocks, and their greatest length.
+BASIS, SIDE = 300, 5
+OTHER_BASES = (100, 1000)
+RANKS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 26, 32, 40, 50, 64)
+MIXINGS = (0.02, 0.1, 0.3, 0.6)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedChoice:
+    """How a weighted automaton is learnt; None is to be chosen."""
+
+    rank: int | None = None
+    statistics: str | None = None
+    basis: int | None = None
+    scaled: bool | None = None
+    mixing: float | None = None
+    side: int = SIDE
+
+
+@dataclass(frozen=True, eq=False)
+class LearntWeighted:
+    """A predictor with what was tried."""
+
+    predictor: MixedAutomaton
+    choice: WeightedChoice
+    singular_values: Array
+    candidates: tuple[dict[str, Any], ...]
+
+
+def learn_weighted(
+    tree: PrefixTree, held_out: PrefixTree | None, wanted: WeightedChoice, report: Report
+) -> LearntWeighted:
+    """The weighted automaton of some sequences.
+
+    Parameters
+    ----------
+    tree : PrefixTree
+        Of the sequences to learn from, without those that are held out.
+    held_out : PrefixTree or None
+        Of sequences to choose by; None where nothing is to be chosen.
+    wanted : WeightedChoice
+    """
+    tried: list[tuple[float, WeightedChoice]] = []
+    if held_out is not None:
+        counts = SubstringCounts.of(tree, 2 * wanted.side + 1)
+        tried = _tried(tree, counts, held_out, wanted, report)
+        wanted = max(tried, key=lambda each: each[0])[1]
+        counts = counts + SubstringCounts.of(held_out, 2 * wanted.side + 1)
+        tree = tree + held_out
+    else:
+        counts = SubstringCounts.of(tree, 2 * wanted.side + 1)
+    report(0.9, "all sequences")
+    assert wanted.statistics is not None
+    assert wanted.basis is not None
+    assert wanted.rank is not None
+    assert wanted.mixing is not None
+    factors = _factors(counts, wanted, wanted.rank)
+    rank = wanted.rank if held_out is None else min(wanted.rank, factors.max_rank)
+    predictor = MixedAutomaton(factors.automaton(rank), Ngrams.of(tree), wanted.mixing)
+    n = 1 if held_out is None else held_out.n_sequences
+    candidates = tuple({**_plain(choice), "held_out": value / n} for value, choice in tried)
+    return LearntWeighted(predictor, replace(wanted, rank=rank), factors.values, candidates)
+
+
+def _tried(
+    tree: PrefixTree,
+    counts: SubstringCounts,
+    held_out: PrefixTree,
+    wanted: WeightedChoice,
+    report: Report,
+) -> list[tuple[float, WeightedChoice]]:
+    """Held-out log-likelihoods of choices: blocks of one size first, then other sizes of the best."""
+    ngrams = Ngrams.of(tree)
+    tried: list[tuple[float, WeightedChoice]] = []
+    kinds = STATISTICS if wanted.statistics is None else (wanted.statistics,)
+    scalings = (True, False) if wanted.scaled is None else (wanted.scaled,)
+    first = BASIS if wanted.basis is None else wanted.basis
+    blocks = [
+        replace(wanted, statistics=kind, scaled=scaled, basis=first)
+        for kind in reversed(kinds)
+        for scaled in scalings
+    ]
+    for number, choice in enumerate(blocks):
+        report(0.8 * number / (len(blocks) + 2), f"{choice.statistics} statistics")
+        tried.extend(_ranks_tried(counts, ngrams, held_out, choice, wanted))
+    if wanted.basis is None:
+        best = max(tried, key=lambda each: each[0])[1]
+        for basis in OTHER_BASES:
+            choice = replace(best, basis=basis, rank=wanted.rank, mixing=wanted.mixing)
+            tried.extend(_ranks_tried(counts, ngrams, held_out, choice, wanted))
+    return tried
+
+
+def _ranks_tried(
+    counts: SubstringCounts,
+    ngrams: Ngrams,
+    held_out: PrefixTree,
+    choice: WeightedChoice,
+    wanted: WeightedChoice,
+) -> Iterator[tuple[float, WeightedChoice]]:
+    """Held-out log-likelihoods of all ranks and mixings of one choice of blocks."""
+    ranks = RANKS if wanted.rank is None else (wanted.rank,)
+    factors = _factors(counts, choice, max(ranks))
+    if wanted.rank is not None and wanted.rank > factors.max_rank:
+        factors.automaton(wanted.rank)  # raises
+    mixings = MIXINGS if wanted.mixing is None else (wanted.mixing,)
+    usable = sorted({min(rank, factors.max_rank) for rank in ranks})
+    best, fell = -np.inf, 0
+    for rank in usable:
+        predictor = MixedAutomaton(factors.automaton(rank), ngrams, 0.0)
+        values = _held_out_values(predictor, held_out, mixings)
+        for mixing, value in zip(mixings, values, strict=True):
+            yield value, replace(choice, rank=rank, mixing=mixing)
+        fell = 0 if max(values) > best else fell + 1
+        best = max(best, *values)
+        if fell == 3:  # higher ranks are noise by now
+            break
+
+
+def _held_out_values(
+    predictor: MixedAutomaton, tree: PrefixTree, mixings: tuple[float, ...]
+) -> list[float]:
+    """Log-likelihoods of the sequences of a tree, for each share of the n-grams."""
+    shape = (tree.n_nodes, predictor.n_symbols + 1)
+    found, usual = np.empty(shape), np.empty(shape)
+    broken = np.empty(tree.n_nodes, dtype=np.bool_)
+    for level, state in walked_levels(predictor, tree):
+        found[level], usual[level], _ = predictor.unmixed(state)
+        broken[level] = state[1]
+    return [
+        Told(tree, mixed(found, usual, broken, mixing), Repairs(), 0).log_likelihood
+        for mixing in mixings
+    ]
+
+
+def _factors(counts: SubstringCounts, choice: WeightedChoice, max_rank: int) -> HankelFactors:
+    assert choice.statistics is not None
+    assert choice.basis is not None
+    blocks = hankel_blocks(counts, choice.statistics, choice.basis, choice.side)
+    factors = hankel_factors(blocks, max_rank, scaled=bool(choice.scaled))
+    if factors.max_rank == 0:
+        raise RankError("the Hankel matrix of these sequences is zero; give longer ones")
+    return factors
+
+
+def _plain(choice: WeightedChoice) -> dict[str, Any]:
+    return {
+        "rank": choice.rank,
+        "statistics": choice.statistics,
+        "basis": choice.basis,
+        "scaled": choice.scaled,
+        "mixing": choice.mixing,
+    }
+
+
+def usual_rank(tree: PrefixTree, choice: WeightedChoice) -> int:
+    """A small rank that the counts carry, where there is too little to choose by."""
+    counts = SubstringCounts.of(tree, 2 * choice.side + 1)
+    return min(_factors(counts, choice, 4).max_rank, 4)
