@@ -148,6 +148,9 @@ class WeightedAutomaton(AutomatonQueries):
             "mixing": chosen.mixing,
             "spectral_radius": self.spectral_radius_,
             "stable": self.spectral_radius_ < 1,
+            "held_out_score": max(
+                (float(each["held_out"]) for each in learnt.candidates), default=None
+            ),
             "candidates": list(learnt.candidates),
         }
         return self

@@ -147,6 +147,7 @@ class ProbabilisticAutomaton(AutomatonQueries):
             "move_prior": [shape.move for shape in learnt.shapes],
             "n_parts": len(learnt.parts),
             "n_steps": learnt.n_steps,
+            "held_out_score": learnt.held_out,
             "candidates": list(learnt.candidates),
         }
         return self

@@ -73,6 +73,9 @@ class LearntAutomata:
     weights: Array
     shapes: tuple[Shape, ...]
     n_steps: int
+    held_out: (
+        float | None
+    )  # mean log-probability of a held-out sequence, before they were learnt from too
     candidates: tuple[dict[str, Any], ...]
 
 
@@ -157,13 +160,15 @@ class Learning:
         self._states: Array | None = None
         self._tried: list[dict[str, Any]] = []
         self._n_steps = 0
+        self._value: float | None = None
 
     def run(self) -> LearntAutomata:
         """The automata."""
         shapes = shapes_to_try(self._tree.n_symbols, self._tree.n_nodes, self._settings)
         found = self._by_em(shapes) if self._settings.learn == "em" else self._by_sampling(shapes)
         parts, weights, kept = found
-        return LearntAutomata(parts, weights, kept, self._n_steps, tuple(self._tried))
+        tried = tuple(self._tried)
+        return LearntAutomata(parts, weights, kept, self._n_steps, self._value, tried)
 
     # -- EM ---------------------------------------------------------------------------------------
 
@@ -182,8 +187,9 @@ class Learning:
             if best is None or value > best[0]:
                 best = value, shape, tables
         assert best is not None
-        _, shape, tables = best
+        value, shape, tables = best
         if self._held_tree is not None:
+            self._value = value
             self._report(0.8, "all sequences")
             every = self._tree + self._held_tree
             tables = self._polished(tables, every, self._settings.max_iter, stopped=False)
@@ -308,6 +314,9 @@ class Learning:
             joint = np.log(np.maximum(weights, 1e-300))[:, None] + logs
             shares = np.exp(joint - np.logaddexp.reduce(joint, axis=0))
             weights = shares @ ends[there] / ends[there].sum()
+        joint = np.log(np.maximum(weights, 1e-300))[:, None] + logs
+        total = ends[there] @ np.logaddexp.reduce(joint, axis=0)
+        self._value = float(total / max(self._held_tree.n_sequences, 1))
         return np.asarray(weights)
 
     # -- within -----------------------------------------------------------------------------------
