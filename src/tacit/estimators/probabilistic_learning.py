@@ -266,23 +266,31 @@ class Learning:
         return out
 
     def _chosen(self, chains: list[_Chain]) -> list[_Chain]:
-        """The best two chains: each round the worse half drops out, and the others run twice as long."""
-        sweeps = max(self._settings.n_sweeps // 10, 1)
-        varied = False
-        while True:
-            self._round(chains, sweeps)
-            chains = sorted(chains, key=lambda each: -each.value)
-            if len(chains) <= 3 and varied:
-                return chains[:2]
-            chains = chains[: max(len(chains) // 2, 2)]
-            if len(chains) <= 3 and not varied:
-                chains, varied = self._varied(chains), True
-            sweeps *= 2
+        """The best two chains: after each round the worse half of either kind drops out.
 
-    def _varied(self, chains: list[_Chain]) -> list[_Chain]:
-        """The same chains, and the best one with more and fewer pseudo-counts."""
-        best = chains[0]
-        out = list(chains)
+        Chains of tied moves start from nothing and take longer to get anywhere: the two kinds meet only
+        when one of each is left.
+        """
+        sweeps = max(self._settings.n_sweeps // 12, 1)
+        most = max(sum(chain.shape.tied == tied for chain in chains) for tied in (False, True))
+        while most > 1:
+            self._round(chains, sweeps)
+            most = (most + 1) // 2
+            chains = [
+                chain
+                for tied in (False, True)
+                for chain in sorted(
+                    (each for each in chains if each.shape.tied == tied), key=lambda x: -x.value
+                )[:most]
+            ]
+        self._round(chains, 2 * sweeps)
+        chains = self._varied(max(chains, key=lambda each: each.value)) + chains
+        self._round(chains, 2 * sweeps)
+        return sorted(chains, key=lambda each: -each.value)[:2]
+
+    def _varied(self, best: _Chain) -> list[_Chain]:
+        """Chains that go on from a chain with fewer and with more pseudo-counts."""
+        out = []
         for factor in OTHER_MOVES:
             shape = replace(best.shape, move=best.shape.move * factor)
             out.append(self._chain(shape, best.sampler.tables()))

@@ -19,11 +19,11 @@ from tacit.polish.automata import AutomatonPrior, filtered
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Every so many sweeps whole paths are drawn, from an automaton that is drawn itself. They come further in one
-# step than states one by one given their neighbours do, which in turn need no automaton: both together came
-# further in the same time than either alone. Where moves do not depend on symbols almost all are possible and
-# whole paths take long.
-_WHOLE_PATHS = {False: 4, True: 20}  # by whether moves are tied
+# Now and then whole paths are drawn, from an automaton that is drawn itself. They come further in one step
+# than states one by one given their neighbours, which in turn need no automaton: both together came further
+# in the same time than either alone. That is at most every so many sweeps, and less often where many states
+# are possible at each place: it takes about a third of the time.
+_WHOLE_PATHS = 4
 
 
 class Sampler:
@@ -53,7 +53,7 @@ class Sampler:
         self._tree, self._places = PrefixTree.placed(sequences)
         self._codes = sequences.codes.astype(np.int32)
         self._paths = np.zeros(len(self._places), dtype=np.int32)
-        self._n_sweeps = 0
+        self._n_sweeps, self._next_whole = 0, 0
         self._counts: tuple[NDArray[Any], ...] = ()
         self._draw_paths(tables)
 
@@ -64,7 +64,7 @@ class Sampler:
         prior = np.array([self.prior.start, self.prior.emit, self.prior.move], dtype=np.float32)
         changed = 0
         for _ in range(n_sweeps):
-            if self._n_sweeps and self._n_sweeps % _WHOLE_PATHS[self._shape[2] == 1] == 0:
+            if self._n_sweeps >= self._next_whole:
                 self._draw_paths(self._drawn_tables())
             self._n_sweeps += 1
             starts, shown, into, out_of, left, moved = self._counts
@@ -117,7 +117,7 @@ class Sampler:
 
     def _draw_paths(self, tables: AutomatonTables) -> None:
         """Draw the whole path of each sequence, and symbols that are missing, from an automaton."""
-        from tacit.loops.automata import draw_paths, draw_symbols
+        from tacit.loops.automata import SKIPPED, draw_paths, draw_symbols
 
         emit, moves = np.ascontiguousarray(tables.emit), np.ascontiguousarray(tables.moves)
         states, _ = filtered(tables, self._tree)
@@ -145,6 +145,11 @@ class Sampler:
                 self._codes,
             )
         self._counts = self._tallied()
+        # Products of either way of drawing; those of whole paths are of the states that are possible.
+        k = tables.n_states
+        whole = int((states > SKIPPED).sum()) * k
+        single = 2 * len(self._paths) * (k + 20)
+        self._next_whole = self._n_sweeps + max(_WHOLE_PATHS, round(2 * whole / single))
 
     def _tallied(self) -> tuple[NDArray[Any], ...]:
         from tacit.loops.sweeps import tally
