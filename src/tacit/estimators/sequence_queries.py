@@ -211,8 +211,8 @@ class SequenceModel(DensityMixin, BaseEstimator):
         return n_gone - int((self._read_new(X, lengths).codes < 0).sum())
 
     def _keep_columns(self, X: Any, sequences: Positions) -> None:
-        """What scikit-learn wants kept of the shape of X: positions of a table, one column otherwise."""
-        is_table = getattr(X, "ndim", 1) == 2
+        """What scikit-learn wants kept of the shape of X: how wide a table of sequences is, else one."""
+        is_table = getattr(X, "ndim", 1) == 2 and len(X) == len(sequences.lengths)
         self.n_features_in_ = int(X.shape[1]) if is_table else 1
 
 
@@ -228,21 +228,39 @@ def per_sequence(sequences: Positions, values: NDArray[Any]) -> Any:
     return values[0] if sequences.single else values
 
 
-def lengths_from(X: Any, y: Any, lengths: Any) -> Any:
+def lengths_from(X: Any, y: Any, lengths: Any, *, rows: bool = False) -> Any:
     """The lengths of sequences, whether they came by name or in the place of `y`, as hmmlearn has them.
 
-    There they are heeded where X is one column of symbols, or a flat array of them; what scikit-learn passes
-    with tables of several columns is left alone.
+    There they are heeded where X is a flat array, or one column, of symbols; what scikit-learn passes with
+    tables of several columns is left alone.
+
+    Parameters
+    ----------
+    X, y, lengths
+        As they came.
+    rows : bool
+        Whether each row of X is a position, whatever its width.
     """
     if lengths is not None or y is None:
         return lengths
-    shape = np.shape(X) if hasattr(X, "shape") else None
-    if shape is None or not (len(shape) == 1 or (len(shape) == 2 and shape[1] == 1)):
+    shape = _flat_shape(X)
+    if shape is None or not (rows or len(shape) == 1 or shape[1:] == (1,)):
         return None
     given = np.asarray(y)
     if given.ndim != 1 or given.dtype.kind not in "iu" or int(given.sum()) != shape[0]:
         raise ArgumentError(
-            f"the second argument stands for lengths where X has one column, but it does not sum to the "
-            f"{shape[0]} positions; give lengths that do, or None"
+            f"the second argument stands for lengths here, but it does not sum to the {shape[0]} positions "
+            f"of X; give lengths that do, or None"
         )
     return y
+
+
+def _flat_shape(X: Any) -> tuple[int, ...] | None:
+    """The shape of an array, or of a list of symbols; None of a list of sequences."""
+    if hasattr(X, "shape"):
+        return tuple(int(size) for size in X.shape)
+    if isinstance(X, list | tuple) and not any(
+        hasattr(each, "__len__") or isinstance(each, str) for each in X
+    ):
+        return (len(X),)
+    return None

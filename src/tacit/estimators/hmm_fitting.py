@@ -1,0 +1,194 @@
+"""Hidden Markov models from data: the number of states, the model, and what is told of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.sequences import Sequences
+from tacit.data.series import Series
+from tacit.estimators.hmm_choosing import Choice, choose_states, left_out
+from tacit.estimators.hmm_evidence import log_probs_of
+from tacit.estimators.hmm_learning import HMMSettings, Task, gone_on, learn_symbols
+from tacit.estimators.hmm_numbers import learn_numbers
+from tacit.estimators.hmm_stream import Kept
+from tacit.estimators.progress import Report, silent
+from tacit.moments.ngrams import NgramCounts
+from tacit.params.gaussian_chain import GaussianChain
+from tacit.params.operators import ChainTables
+
+if TYPE_CHECKING:
+    from tacit.polish.hmm import OnlineHmm
+    from tacit.query.proper import ProperOperators
+
+Array = NDArray[np.float64]
+
+ROUGH = 10.0  # times `tol` is enough while choosing
+
+
+@dataclass(frozen=True, eq=False)
+class FittedHMM:
+    """What was learnt, and what is told of it in plain values."""
+
+    parameters: ChainTables | GaussianChain | ProperOperators
+    diagnostics: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """What stays of sequences that went by: counts of all, a sample of them, and how far stepwise EM is."""
+
+    counts: NgramCounts
+    kept: Kept
+    online: OnlineHmm | None = None
+
+    @staticmethod
+    def of(data: Sequences, settings: HMMSettings) -> Stream:
+        """Of the first chunk."""
+        counts = NgramCounts.of(data, n_jobs=settings.n_jobs)
+        return Stream(counts, Kept.of(data, settings.seed))
+
+    def joined(self, data: Sequences, settings: HMMSettings) -> Stream:
+        """With another chunk."""
+        counts = self.counts + NgramCounts.of(data, n_jobs=settings.n_jobs)
+        online = self.online
+        if online is not None and settings.learn == "online-em":
+            online = gone_on(online, data, counts.n_sequences, settings)
+        return Stream(counts, self.kept.joined(data), online)
+
+
+def fit_stream(
+    stream: Stream, n_states: int | str, settings: HMMSettings, report: Report
+) -> tuple[FittedHMM, Stream]:
+    """A model of what went by, and the stream that goes on from it."""
+    from tacit.polish.hmm import OnlineHmm
+
+    kept, online = stream.kept.sequences, stream.online
+    if settings.learn != "online-em":
+        found = fit_symbols(kept, stream.counts, None, n_states, settings, report)
+        return found, replace(stream, online=None)
+    if online is None or n_states not in ("auto", online.tables.n_states):
+        found = fit_symbols(kept, stream.counts, None, n_states, settings, report)
+        tables = found.parameters
+        assert isinstance(tables, ChainTables)
+        begun = gone_on(OnlineHmm.of(tables), kept, stream.counts.n_sequences, settings)
+        return found, replace(stream, online=replace(begun, tables=tables))
+    counts = stream.counts
+    told = {
+        **_sizes(counts, settings),
+        "n_states": online.tables.n_states,
+        "n_steps": online.n_batches,
+        "unvisited_states": _unvisited(online.tables, counts.n_sequences, counts.n_positions),
+    }
+    return FittedHMM(online.tables, told), stream
+
+
+def fit_symbols(
+    sequences: Sequences,
+    counts: NgramCounts,
+    held_out: Sequences | None,
+    n_states: int | str,
+    settings: HMMSettings,
+    report: Report,
+) -> FittedHMM:
+    """A model of symbols.
+
+    Parameters
+    ----------
+    sequences : Sequences
+        Those that EM and choices work on.
+    counts : NgramCounts
+        Of these, and of others that are no longer there.
+    held_out : Sequences or None
+        To choose by.
+    n_states : int or "auto"
+    settings : HMMSettings
+    report : callable
+    """
+    told = _sizes(counts, settings)
+    if isinstance(n_states, str):
+        choice = _choose_for_symbols(sequences, held_out, settings, report)
+        n_states = choice.n_states
+        told["candidates"] = choice.candidates
+    task = Task(sequences, settings, counts, held_out, report)
+    learnt, more = learn_symbols(task, int(n_states))
+    told |= {"n_states": int(n_states), **more}
+    if isinstance(learnt, ChainTables):
+        told["unvisited_states"] = _unvisited(learnt, counts.n_sequences, counts.n_positions)
+    return FittedHMM(learnt, told)
+
+
+def _sizes(counts: NgramCounts, settings: HMMSettings) -> dict[str, Any]:
+    return {
+        "learn": settings.learn,
+        "n_sequences": counts.n_sequences,
+        "n_positions": counts.n_positions,
+        "n_symbols": counts.n_symbols,
+    }
+
+
+def _choose_for_symbols(
+    sequences: Sequences, held_out: Sequences | None, settings: HMMSettings, report: Report
+) -> Choice:
+    if held_out is None:
+        kept, out = (each.of(sequences) for each in left_out(sequences.ends, settings.seed))
+    else:
+        kept, out = sequences, held_out
+    task = Task(kept, replace(settings, tol=ROUGH * settings.tol), validation=held_out)
+    return choose_states(
+        lambda k: learn_symbols(task, k)[0],
+        lambda learnt: log_probs_of(learnt, out)[0],
+        kept.n_positions,
+        most=1 if kept.n_symbols == 1 else None,
+        report=report,
+    )
+
+
+def fit_numbers(
+    series: Series,
+    held_out: Series | None,
+    n_states: int | str,
+    settings: HMMSettings,
+    report: Report,
+) -> FittedHMM:
+    """A model of normal numbers, see `fit_symbols`."""
+    told: dict[str, Any] = {
+        "learn": settings.learn,
+        "n_sequences": len(series.lengths),
+        "n_positions": series.n_positions,
+        "n_columns": series.n_columns,
+    }
+    if isinstance(n_states, str):
+        if held_out is None:
+            kept, out = (each.of(series) for each in left_out(series.ends, settings.seed))
+        else:
+            kept, out = series, held_out
+        quick = replace(settings, tol=ROUGH * settings.tol)
+        choice = choose_states(
+            lambda k: learn_numbers(kept, k, quick, silent)[0],
+            lambda learnt: log_probs_of(learnt, out)[0],
+            kept.n_positions,
+            report=report,
+        )
+        n_states = choice.n_states
+        told["candidates"] = choice.candidates
+    found, more = learn_numbers(series, int(n_states), settings, report)
+    found = found.ordered(np.argsort(-found.stationary, kind="stable"))
+    told |= {"n_states": int(n_states), **more}
+    told["unvisited_states"] = _unvisited(found, len(series.lengths), series.n_positions)
+    return FittedHMM(found, told)
+
+
+def _unvisited(
+    learnt: ChainTables | GaussianChain, n_sequences: int, n_positions: int
+) -> list[int]:
+    """States that less than half a position is expected to be in."""
+    length = int(np.clip(n_positions / max(n_sequences, 1), 1, 1000))
+    state, visits = learnt.start, np.zeros(learnt.n_states)
+    for _ in range(length):
+        visits += state
+        state = state @ learnt.moves
+    return np.flatnonzero(visits / length * n_positions < 0.5).tolist()

@@ -1,0 +1,293 @@
+"""Hidden Markov models of symbols: the ways of learning them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.sequences import Sequences
+from tacit.errors import DataError, RankError
+from tacit.estimators.progress import Report, silent
+from tacit.params.operators import ChainTables
+
+if TYPE_CHECKING:
+    from tacit.moments.ngrams import NgramCounts, TripleMoments
+    from tacit.polish.hmm import OnlineHmm
+    from tacit.query.proper import ProperOperators
+
+Array = NDArray[np.float64]
+Told = dict[str, Any]
+
+WAYS = ("auto", "spectral", "tensor", "em", "online-em")
+FALLBACKS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)  # shares of the symbols' frequencies that are tried
+PASSES, BATCH = 5, 100  # of stepwise EM over all sequences, and sequences of a step
+USUAL_FALLBACK = 0.03  # where nothing can be left out to choose by
+
+
+@dataclass(frozen=True)
+class HMMSettings:
+    """What was asked for, checked."""
+
+    learn: str
+    features: int
+    covariance: str
+    stationary: bool
+    pseudo_counts: float
+    n_restarts: int
+    tol: float
+    max_iter: int
+    n_jobs: int
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is to be learnt from."""
+
+    sequences: Sequences  # those that EM runs on
+    settings: HMMSettings
+    given_counts: NgramCounts | None = None  # of these, and of others that are no longer there
+    validation: Sequences | None = None
+    report: Report = silent
+
+    @cached_property
+    def counts(self) -> NgramCounts:
+        """Windows of symbols."""
+        from tacit.moments.ngrams import NgramCounts
+
+        if self.given_counts is not None:
+            return self.given_counts
+        return NgramCounts.of(self.sequences, n_jobs=self.settings.n_jobs)
+
+    def tell(self, step: int, objective: float) -> None:
+        """Report a step of EM."""
+        share = min(step / max(self.settings.max_iter, 1), 1.0)
+        self.report(share, f"step {step}: {objective:.1f} nats")
+
+
+def check_states(n_states: int, n_symbols: int, settings: HMMSettings) -> None:
+    """Raise where the symbols cannot tell so many states apart."""
+    if n_symbols == 1 and n_states > 1:
+        raise RankError(
+            f"n_states={n_states}, but the sequences show one symbol only, which tells no states apart; "
+            f"pass n_states=1, or sequences of several symbols"
+        )
+    most = n_symbols**settings.features if settings.learn == "spectral" else n_symbols
+    if settings.learn in ("spectral", "tensor") and n_states > most:
+        raise RankError(
+            f'n_states={n_states} with learn="{settings.learn}", but windows of three of {n_symbols} symbols '
+            f'carry at most {most} states; pass fewer, learn="spectral" with features= for longer pasts and '
+            f'futures, or learn="auto"'
+        )
+
+
+def learn_symbols(task: Task, n_states: int) -> tuple[ChainTables | ProperOperators, Told]:
+    """A model of some states, and how it came about."""
+    check_states(n_states, task.sequences.n_symbols, task.settings)
+    if task.settings.learn == "spectral":
+        return _operators_and_fallback(task, n_states)
+    return learn_tables(task, n_states)
+
+
+def learn_tables(task: Task, n_states: int) -> tuple[ChainTables, Told]:
+    """Tables of hidden states, those most visited first, and how they came about."""
+    if n_states == 1:
+        return _one_state(task), {"n_steps": 1}
+    way = {"tensor": _tensor, "em": _em, "online-em": _online}.get(task.settings.learn, _auto)
+    tables, told = way(task, n_states)
+    return tables.ordered(np.argsort(-tables.stationary, kind="stable")), told
+
+
+def _one_state(task: Task) -> ChainTables:
+    """Symbols that do not depend on each other."""
+    shares = task.counts.singles + task.settings.pseudo_counts / task.counts.n_symbols
+    return ChainTables(np.ones(1), np.ones((1, 1)), ((shares / shares.sum())[None],))
+
+
+def _tensor(task: Task, n_states: int) -> tuple[ChainTables, Told]:
+    from tacit.params.hmm import tensor_hmm
+
+    counts = task.counts
+    moments = counts.window_moments()
+    firsts = counts.firsts.astype(np.float64)
+    tables = tensor_hmm(moments, n_states, pairs=counts.pairs, firsts=firsts)
+    tables = _with_pseudo_counts(tables, counts, task.settings.pseudo_counts)
+    return tables, {"n_steps": 1, **_spectrum(moments, n_states)}
+
+
+def _with_pseudo_counts(
+    tables: ChainTables, counts: NgramCounts, pseudo_counts: float
+) -> ChainTables:
+    """The same with so many pseudo-counts in each row, beside the positions that stand behind it."""
+    visits = (counts.n_positions * tables.stationary)[:, None]
+
+    def mixed(rows: Array, behind: Array | float) -> Array:
+        found = behind * rows + pseudo_counts / rows.shape[-1]
+        return np.asarray(found / found.sum(axis=-1, keepdims=True))
+
+    return ChainTables(
+        mixed(tables.start, float(max(counts.n_sequences, 1))),
+        mixed(tables.moves, np.maximum(visits, 1e-9)),
+        (mixed(tables.emit[0], np.maximum(visits, 1e-9)),),
+    )
+
+
+def _em(task: Task, n_states: int) -> tuple[ChainTables, Told]:
+    from tacit.polish.hmm import Packed, em_restarts
+
+    settings = task.settings
+    tables, told = em_restarts(
+        Packed.of(task.sequences, n_states, settings.n_jobs),
+        n_restarts=settings.n_restarts,
+        max_iter=settings.max_iter,
+        gain=settings.tol,
+        pseudo_counts=settings.pseudo_counts,
+        accelerated=True,
+        stationary=settings.stationary,
+        random_state=settings.seed,
+        progress=task.tell,
+    )
+    return tables, told | {"n_steps": sum(told["n_steps"]), "steps_of_starts": told["n_steps"]}
+
+
+def _online(task: Task, n_states: int) -> tuple[ChainTables, Told]:
+    from tacit.polish.hmm import stepwise_hmm
+
+    settings, n = task.settings, len(task.sequences.lengths)
+    rng = np.random.default_rng(settings.seed)
+    tables, told = _recovered(task, n_states, rng)
+    tables = stepwise_hmm(
+        tables,
+        task.sequences,
+        n_passes=PASSES,
+        batch=BATCH,
+        pseudo_counts=settings.pseudo_counts,
+        random_state=rng,
+        progress=task.tell,
+    )
+    return tables, told | {"n_steps": PASSES * -(-n // BATCH), "n_passes": PASSES}
+
+
+def _auto(task: Task, n_states: int) -> tuple[ChainTables, Told]:
+    """As many states as the counts support, split to those wanted, and EM."""
+    from tacit.polish.hmm import Packed, polished_hmm
+
+    settings = task.settings
+    tables, told = _recovered(task, n_states, np.random.default_rng(settings.seed))
+    found, climb = polished_hmm(
+        tables,
+        Packed.of(task.sequences, n_states, settings.n_jobs),
+        gain=settings.tol,
+        max_iter=settings.max_iter,
+        pseudo_counts=settings.pseudo_counts,
+        stationary=settings.stationary,
+        progress=task.tell,
+    )
+    return found, told | {"n_steps": climb.n_steps, "converged": climb.converged}
+
+
+def _recovered(task: Task, n_states: int, rng: np.random.Generator) -> tuple[ChainTables, Told]:
+    """As many states as the counts support, split to those wanted; random ones where nothing is supported."""
+    from tacit.params.hmm import split_states, supported_states, tensor_hmm
+    from tacit.polish.hmm import random_hmm_tables
+
+    counts = task.counts
+    if not counts.triples.total:
+        return random_hmm_tables(n_states, counts.n_symbols, rng), {"n_supported": 0}
+    moments = counts.window_moments()
+    n_supported = supported_states(moments, min(n_states, counts.n_symbols))
+    firsts = counts.firsts.astype(np.float64)
+    tables = tensor_hmm(moments, n_supported, pairs=counts.pairs, firsts=firsts)
+    told = {"n_supported": n_supported, **_spectrum(moments, n_supported)}
+    return split_states(tables, n_states, rng), told
+
+
+def _spectrum(moments: TripleMoments, n_kept: int) -> Told:
+    """Singular values of the pairs at distance two, those kept and the first that are cut."""
+    from tacit.factor.svd import stacked_svd
+
+    whole = moments.pairs13
+    values = stacked_svd(np.asarray(whole.todense() if hasattr(whole, "todense") else whole))[1]
+    return {
+        "singular_values": [float(each) for each in values[: 2 * n_kept + 8]],
+        "n_kept": n_kept,
+    }
+
+
+# -- operators ------------------------------------------------------------------------------------
+
+
+def _operators_and_fallback(task: Task, rank: int) -> tuple[ProperOperators, Told]:
+    """Operators of a rank, and how much of the symbols' frequencies is mixed into what they say.
+
+    That share is chosen by sequences that are left out, of those that are there.
+    """
+    from tacit.estimators.hmm_choosing import left_out
+    from tacit.moments.ngrams import NgramCounts
+
+    found, sequences = _operators(task.counts, rank), task.sequences
+    scores: dict[float, float] = {}
+    if task.validation is not None:
+        scores = _fallback_scores(found, task.validation)
+    elif sequences.n_positions:
+        kept, out = (each.of(sequences) for each in left_out(sequences.ends, task.settings.seed))
+        with suppress(DataError, RankError):  # what is kept may carry less than the whole
+            scores = _fallback_scores(_operators(NgramCounts.of(kept), rank), out)
+    fallback = max(scores, key=lambda share: (scores[share], share)) if scores else USUAL_FALLBACK
+    told = {
+        "fallback": fallback,
+        "candidates_fallback": [
+            {"fallback": share, "held_out_score": score} for share, score in scores.items()
+        ],
+        **_spectrum(task.counts.window_moments(), rank),
+    }
+    return replace(found, fallback=fallback), told
+
+
+def _operators(counts: NgramCounts, rank: int) -> ProperOperators:
+    from tacit.params.hmm import spectral_hmm
+    from tacit.query.proper import ProperOperators
+
+    shares = counts.singles / max(int(counts.singles.sum()), 1)
+    return ProperOperators(spectral_hmm(counts.window_moments(), rank), shares, 0.0)
+
+
+def _fallback_scores(found: ProperOperators, sequences: Sequences) -> dict[float, float]:
+    """Mean log-probability of a symbol, for each share of frequencies."""
+    codes = sequences.codes
+    logs, _, _ = found.step_logs(codes, sequences.lengths)
+    there = codes >= 0
+    if not there.any():
+        return {}
+    told, usual = np.exp(logs[there]), found.shares[codes[there]]
+    return {
+        share: float(np.log(np.maximum((1 - share) * told + share * usual, 1e-300)).mean())
+        for share in FALLBACKS
+    }
+
+
+# -- chunks ---------------------------------------------------------------------------------------
+
+
+def gone_on(
+    online: OnlineHmm, sequences: Sequences, n_seen: int, settings: HMMSettings
+) -> OnlineHmm:
+    """Stepwise EM over one more chunk, batch by batch in the order of the chunk.
+
+    Parameters
+    ----------
+    online : OnlineHmm
+    sequences : Sequences
+    n_seen : int
+        Sequences that were seen in all, which the pseudo-counts are weighed against.
+    settings : HMMSettings
+    """
+    for low in range(0, len(sequences.lengths), BATCH):
+        batch = sequences.take(np.arange(low, min(low + BATCH, len(sequences.lengths))))
+        online = online.updated(batch, n_sequences=n_seen, pseudo_counts=settings.pseudo_counts)
+    return online

@@ -1,0 +1,165 @@
+"""Hidden Markov models of normal numbers: a start from counts of cells, and EM."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.sequences import Sequences
+from tacit.data.series import Series
+from tacit.params.gaussian_chain import GaussianChain
+from tacit.params.gaussian_start import cells_of, even_chain
+from tacit.polish.gaussian_chain import Rows, densities, polished_gaussian, row_sums
+
+if TYPE_CHECKING:
+    from tacit.estimators.hmm_learning import HMMSettings
+    from tacit.estimators.progress import Report
+    from tacit.polish.climb import Climb
+
+Array = NDArray[np.float64]
+
+CELLS_PER_STATE, FEWEST_CELLS, MOST_CELLS = 8, 16, 64
+CELL_STEPS = 30  # of EM on the model of cells
+CLUSTERINGS = 9  # starts from clusters of rows, besides that from cells
+# Of EM on each start that is left: steps, positions, and how many starts are left afterwards.
+RUNGS = ((8, 20_000, 4), (30, 40_000, 2), (100, 200_000, 1))
+
+
+def scaled(series: Series) -> tuple[Rows, Array, Array]:
+    """Rows on a common scale, with the mean and the spread of each column."""
+    centre = np.nanmean(series.values, axis=0)
+    spread = np.nanstd(series.values, axis=0)
+    spread = np.where(spread > 0, spread, 1.0)
+    values = np.ascontiguousarray((series.values - centre) / spread)
+    return Rows(values, series.ends), centre, spread
+
+
+def learn_numbers(
+    series: Series, n_states: int, settings: HMMSettings, report: Report
+) -> tuple[GaussianChain, dict[str, Any]]:
+    """A model of some states, and how it came about."""
+    rows, centre, spread = scaled(series)
+    diagonal = settings.covariance == "diagonal"
+    rng = np.random.default_rng(settings.seed)
+    if settings.learn == "em":
+        found, told = _best_of(rows, n_states, settings, rng, report)
+        return found.rescaled(centre, spread), told
+    cells, told = _by_cells(rows, n_states, settings, rng)
+    if settings.learn == "tensor":
+        return cells.rescaled(centre, spread), told | {"n_steps": 1}
+    starts = {"cells": cells}
+    for place in range(CLUSTERINGS):
+        starts[f"clusters {place + 1}"] = by_clusters(rows, n_states, rng, diagonal=diagonal)
+    best, chain, tried = _halved(starts, rows, settings)
+    found, climb = _polished(chain, rows, settings, report=report)
+    told |= {"start": best, "starts": tried, **_steps(climb)}
+    return found.rescaled(centre, spread), told
+
+
+def _halved(
+    starts: dict[str, GaussianChain], rows: Rows, settings: HMMSettings
+) -> tuple[str, GaussianChain, dict[str, list[float]]]:
+    """The start that is ahead after a few steps on a part of the rows, the worse ones given up on the way.
+
+    Returns its name, where it got, and the objectives of all starts as far as they went.
+    """
+    left = dict(starts)
+    tried: dict[str, list[float]] = {name: [] for name in starts}
+    for n_steps, most, n_left in RUNGS:
+        few = _first_rows(rows, most)
+        for name, chain in left.items():
+            left[name], climb = _polished(chain, few, settings, max_iter=n_steps)
+            tried[name].append(climb.objective)
+        order = sorted(left, key=lambda name: tried[name][-1], reverse=True)
+        left = {name: left[name] for name in order[:n_left]}
+    best = next(iter(left))
+    return best, left[best], tried
+
+
+def _best_of(
+    rows: Rows, n_states: int, settings: HMMSettings, rng: np.random.Generator, report: Report
+) -> tuple[GaussianChain, dict[str, Any]]:
+    """EM from several clusterings of rows; the most likely end."""
+    found: list[tuple[GaussianChain, Climb]] = []
+    for place in range(settings.n_restarts):
+        report(place / settings.n_restarts, f"start {place + 1}")
+        start = by_clusters(rows, n_states, rng, diagonal=settings.covariance == "diagonal")
+        found.append(_polished(start, rows, settings))
+    objectives = [climb.objective for _, climb in found]
+    chain, climb = found[int(np.argmax(objectives))]
+    return chain, {"starts": objectives, **_steps(climb)}
+
+
+def _steps(climb: Climb) -> dict[str, Any]:
+    return {
+        "n_steps": climb.n_steps,
+        "converged": climb.converged,
+        "objectives": [float(each) for each in climb.trace],
+    }
+
+
+def _polished(
+    chain: GaussianChain,
+    rows: Rows,
+    settings: HMMSettings,
+    *,
+    max_iter: int | None = None,
+    report: Report | None = None,
+) -> tuple[GaussianChain, Climb]:
+    most = settings.max_iter if max_iter is None else min(max_iter, settings.max_iter)
+
+    def tell(step: int, objective: float) -> None:
+        if report is not None:
+            report(min(step / most, 1.0), f"step {step}: {objective:.1f} nats")
+
+    return polished_gaussian(
+        chain,
+        rows,
+        gain=settings.tol,
+        max_iter=most,
+        strength=settings.pseudo_counts,
+        stationary=settings.stationary,
+        progress=tell,
+    )
+
+
+def _first_rows(rows: Rows, most: int) -> Rows:
+    """The first sequences, about so many positions of them; at least one sequence."""
+    stop = max(int(np.searchsorted(rows.ends, most, side="right")) - 1, 1)
+    if stop >= len(rows.ends) - 1:
+        return rows
+    return Rows(rows.values[: rows.ends[stop]], rows.ends[: stop + 1])
+
+
+def by_clusters(
+    rows: Rows, n_states: int, rng: np.random.Generator, *, diagonal: bool
+) -> GaussianChain:
+    """States that are clusters of rows, whatever stands around them."""
+    codes = cells_of(rows.values, n_states, rng)
+    posterior = np.eye(n_states)[codes]
+    posterior[codes < 0] = 1 / n_states
+    means, covariances = densities(row_sums(rows, posterior, None, diagonal=diagonal), 1.0)
+    return even_chain(means, covariances, diagonal=diagonal)
+
+
+def _by_cells(
+    rows: Rows, n_states: int, settings: HMMSettings, rng: np.random.Generator
+) -> tuple[GaussianChain, dict[str, Any]]:
+    """States from counts of cells in windows of three; densities from where the model of cells has them."""
+    from tacit.estimators.hmm_learning import Task, learn_tables
+    from tacit.query.paths import smoothed, symbol_evidence
+
+    n_cells = int(np.clip(CELLS_PER_STATE * n_states, FEWEST_CELLS, MOST_CELLS))
+    codes = cells_of(rows.values, n_cells, rng)
+    cells = Sequences(codes, np.diff(rows.ends), tuple(range(int(codes.max(initial=0)) + 1)))
+    way = replace(settings, max_iter=min(CELL_STEPS, settings.max_iter))
+    tables, told = learn_tables(Task(cells, way), n_states)
+    posterior = smoothed(tables, symbol_evidence(tables.emit[0], codes, rows.ends))
+    diagonal = settings.covariance == "diagonal"
+    means, covariances = densities(row_sums(rows, posterior, None, diagonal=diagonal), 1.0)
+    chain = GaussianChain(tables.start, tables.moves, means, covariances, diagonal)
+    told = {"cells": {"n_cells": cells.n_symbols, **told}}
+    return chain, told
