@@ -237,3 +237,14 @@ def test_a_rank_beyond_the_counts_is_refused():
         WeightedAutomaton(50, basis=10).fit(TRAIN[:100])
     with pytest.raises(TacitError):
         WeightedAutomaton(50, "string", basis=10, scaled=True, mixing=0.1).fit(["ab", "a"])
+
+
+def test_long_sequences_alone_have_no_string_statistics():
+    rng = np.random.default_rng(0)
+    rows = ["".join(rng.choice(["a", "b"], 30)) for _ in range(40)]
+    model = WeightedAutomaton().fit(rows)
+    assert model.diagnostics_["statistics"] != "string"
+    with pytest.raises(RankError, match="substring"):
+        WeightedAutomaton(statistics="string").fit(rows)
+    with pytest.raises(RankError):
+        WeightedAutomaton(2, "string", basis=10, scaled=True, mixing=0.1).fit(rows)

@@ -105,6 +105,11 @@ def _tried(
     for number, choice in enumerate(blocks):
         report(0.8 * number / (len(blocks) + 2), f"{choice.statistics} statistics")
         tried.extend(_ranks_tried(counts, ngrams, held_out, choice, wanted))
+    if not tried:
+        raise RankError(
+            f"the Hankel matrix of {' and '.join(kinds)} statistics is zero: no sequence is so short; learn "
+            f'from statistics="substring", or "auto"'
+        )
     if wanted.basis is None:
         best = max(tried, key=lambda each: each[0])[1]
         for basis in OTHER_BASES:
@@ -123,6 +128,8 @@ def _ranks_tried(
     """Held-out log-likelihoods of all ranks and mixings of one choice of blocks."""
     ranks = RANKS if wanted.rank is None else (wanted.rank,)
     factors = _factors(counts, choice, max(ranks))
+    if factors.max_rank == 0:
+        return  # no sequence is as short as the strings that are counted
     if wanted.rank is not None and wanted.rank > factors.max_rank:
         factors.automaton(wanted.rank)  # raises
     mixings = MIXINGS if wanted.mixing is None else (wanted.mixing,)
@@ -159,10 +166,7 @@ def _factors(counts: SubstringCounts, choice: WeightedChoice, max_rank: int) -> 
     assert choice.statistics is not None
     assert choice.basis is not None
     blocks = hankel_blocks(counts, choice.statistics, choice.basis, choice.side)
-    factors = hankel_factors(blocks, max_rank, scaled=bool(choice.scaled))
-    if factors.max_rank == 0:
-        raise RankError("the Hankel matrix of these sequences is zero; give longer ones")
-    return factors
+    return hankel_factors(blocks, max_rank, scaled=bool(choice.scaled))
 
 
 def _plain(choice: WeightedChoice) -> dict[str, Any]:
@@ -178,4 +182,4 @@ def _plain(choice: WeightedChoice) -> dict[str, Any]:
 def usual_rank(tree: PrefixTree, choice: WeightedChoice) -> int:
     """A small rank that the counts carry, where there is too little to choose by."""
     counts = SubstringCounts.of(tree, 2 * choice.side + 1)
-    return min(_factors(counts, choice, 4).max_rank, 4)
+    return max(min(_factors(counts, choice, 4).max_rank, 4), 1)
