@@ -41,7 +41,8 @@ def count_triples(codes, ends, n_symbols, triples):
             missing |= sign
             cell = np.int32(np.int32(np.int32(a * n) + b) * n) + c
             keys[t] = np.int32(cell) if sign >= 0 else nowhere
-        gaps |= missing < 0
+        if missing < 0:
+            gaps = True
         # Windows that reach into the next sequence start at its last two positions.
         while sequence < len(ends) and ends[sequence] <= low + size + 1:
             for t in range(max(ends[sequence] - 2, low), min(ends[sequence], low + size)):
