@@ -213,6 +213,7 @@ def test_lengths_may_stand_in_the_second_place_as_in_hmmlearn():
     assert lengths_from([[0], [1]], np.arange(2), None) is None
     assert lengths_from(column, None, [5]) == [5]
     assert lengths_from(np.zeros((5, 2)), [5], None, rows=True) == [5]
+    assert lengths_from(column, np.arange(5), None) is None  # what is to be predicted of each row
     for wrong in ([2, 2], [2.0, 3.0], [[5]]):
         with pytest.raises(ArgumentError, match="sum to the 5 positions"):
             lengths_from(column, wrong, None)

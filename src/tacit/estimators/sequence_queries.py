@@ -231,8 +231,8 @@ def per_sequence(sequences: Positions, values: NDArray[Any]) -> Any:
 def lengths_from(X: Any, y: Any, lengths: Any, *, rows: bool = False) -> Any:
     """The lengths of sequences, whether they came by name or in the place of `y`, as hmmlearn has them.
 
-    There they are heeded where X is a flat array, or one column, of symbols; what scikit-learn passes with
-    tables of several columns is left alone.
+    There they are heeded where X is a flat array, or one column, of symbols. What scikit-learn passes is left
+    alone: a number for each row of X.
 
     Parameters
     ----------
@@ -247,12 +247,15 @@ def lengths_from(X: Any, y: Any, lengths: Any, *, rows: bool = False) -> Any:
     if shape is None or not (rows or len(shape) == 1 or shape[1:] == (1,)):
         return None
     given = np.asarray(y)
-    if given.ndim != 1 or given.dtype.kind not in "iu" or int(given.sum()) != shape[0]:
-        raise ArgumentError(
-            f"the second argument stands for lengths here, but it does not sum to the {shape[0]} positions "
-            f"of X; give lengths that do, or None"
-        )
-    return y
+    whole = given.ndim == 1 and given.dtype.kind in "iu"
+    if whole and int(given.sum()) == shape[0]:
+        return y
+    if given.shape[:1] == shape[:1]:
+        return None
+    raise ArgumentError(
+        f"the second argument stands for lengths here, but it does not sum to the {shape[0]} positions of X; "
+        f"give lengths that do, or None"
+    )
 
 
 def _flat_shape(X: Any) -> tuple[int, ...] | None:

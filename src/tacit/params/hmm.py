@@ -216,7 +216,10 @@ def _weights(pairs: Any, first: Array, second: Array, guess: Array, n_steps: int
     joint, counts, before = guess, np.empty_like(guess), -np.inf
     for _ in range(n_steps):
         log = expect_pairs(rows.indptr, rows.indices, weights, *emitted, joint, counts)
-        joint = counts / counts.sum()
+        reached = counts.sum()
+        if not reached > 0:
+            return guess  # no state emits what was seen
+        joint = counts / reached
         if log - before < _NOISE:
             break
         before = log
