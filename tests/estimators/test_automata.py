@@ -14,6 +14,7 @@ from tacit.errors import (
     CategoryError,
     DataError,
     FileFormatError,
+    NotAvailableError,
     RankError,
     TacitError,
 )
@@ -141,6 +142,25 @@ def test_choices_are_by_validation():
     best = max(tried, key=lambda each: each["held_out"])
     assert em.diagnostics_["n_states"] == [best["n_states"]]
     assert {each["tied"] for each in tried} == {False, True}
+
+
+@pytest.mark.parametrize("kind", ["weighted", "em", "gibbs"])
+def test_pieces_in_any_order_give_the_same_model(kind):
+    whole = clone(MODELS[kind]).fit(TRAIN[:600])
+    pieces = clone(MODELS[kind]).set_params(unknown="missing")
+    for part in (TRAIN[400:600], TRAIN[:150], TRAIN[150:400]):
+        pieces.partial_fit(part, symbols=["a", "b"])
+    assert np.array_equal(pieces.score_samples(TRAIN[:50]), whole.score_samples(TRAIN[:50]))
+    assert pieces.diagnostics_ == whole.diagnostics_
+
+
+def test_files_are_not_learnt_on(tmp_path):
+    from tacit.estimators.saved import load
+
+    model = WeightedAutomaton(1, "string", basis=5, scaled=True, mixing=0.1).fit(TRAIN[:30])
+    model.save(tmp_path / "model.tacit")
+    with pytest.raises(NotAvailableError, match="call fit"):
+        load(tmp_path / "model.tacit").partial_fit(TRAIN[:10])
 
 
 def test_raw_values_and_forms_belong_together():

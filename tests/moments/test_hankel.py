@@ -92,6 +92,20 @@ def test_tree_of_beginnings_counts_those_that_pass_and_end(rows):
     assert tree.n_positions == sum(map(len, rows))
 
 
+@settings(deadline=None, max_examples=60)
+@given(lists, st.integers(0, 8), st.integers(0, 99))
+def test_a_tree_gives_its_sequences_back_and_may_be_divided(rows, n, seed):
+    tree = PrefixTree.of(made(rows))
+    back = tree.sequences()
+    listed = [tuple(each.tolist()) for each in back.split(back.codes)]
+    assert listed == sorted(map(tuple, rows), key=lambda row: (len(row), row))
+    n = min(n, len(rows))
+    own, others = tree.divided(n, np.random.default_rng(seed))
+    assert others.n_sequences == n
+    same(own + others, tree)
+    same(PrefixTree.of(own.sequences()), own)
+
+
 @pytest.mark.parametrize("statistics", STATISTICS)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_blocks_hold_the_values_of_strings(statistics, sparse, monkeypatch):

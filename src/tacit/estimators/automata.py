@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError, DataError
-from tacit.estimators.arguments import check_choice, check_count, check_number, seed_from
-from tacit.estimators.automaton_queries import AutomatonQueries, held_out_part
-from tacit.estimators.sequence_queries import lengths_from
+from tacit.errors import ArgumentError
+from tacit.estimators.arguments import check_choice, check_count, check_number
+from tacit.estimators.automaton_fitting import FittedAutomaton
 
 if TYPE_CHECKING:
+    from tacit.estimators.progress import Report
     from tacit.estimators.weighted_learning import WeightedChoice
+    from tacit.moments.prefixes import PrefixTree
     from tacit.params.automata import Automaton
     from tacit.params.operators import Operators
 
 Array = NDArray[np.float64]
 
 STATISTICS = ("auto", "string", "prefix", "substring")
-_HELD_OUT, _MOST_HELD_OUT = 0.1, 10_000
-_FEWEST = 20  # sequences from which something can be left out to choose by
 
 
-class WeightedAutomaton(AutomatonQueries):
+class WeightedAutomaton(FittedAutomaton):
     """A weighted automaton learnt from a Hankel matrix, with predictions that are always probabilities.
 
     Values of strings are products of matrices, one for each symbol. They come from one singular value
@@ -65,6 +64,8 @@ class WeightedAutomaton(AutomatonQueries):
     singular_values_ : array
         Of the Hankel matrix, down to the rank.
     symbols_ : tuple
+    tree_ : PrefixTree
+        What was learnt from; not kept in files.
     diagnostics_ : dict
         In plain values: what was chosen and tried, "stable" (whether the spectral radius is below one);
         after a query "repairs".
@@ -102,59 +103,6 @@ class WeightedAutomaton(AutomatonQueries):
         self.progress = progress
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, lengths: Any = None, validation: Any = None) -> Self:
-        """Learn from sequences.
-
-        Parameters
-        ----------
-        X : list of sequences, array, (X, lengths), frame or path
-            See `tacit.data.sequence_reading`; None and NaN are missing. Sequences may be empty.
-        y : None
-            Not used; lengths may stand here, as hmmlearn has them.
-        lengths : (sequence,) integers, optional
-            Where X holds all sequences in turn.
-        validation : the same as X, optional
-            Sequences to choose by, which are then learnt from too. Without them a tenth of X is left out
-            where something is to be chosen.
-        """
-        from tacit.estimators.progress import reporting
-        from tacit.estimators.weighted_learning import learn_weighted
-        from tacit.loops.threads import limit_threads
-        from tacit.moments.prefixes import PrefixTree
-
-        wanted, seed = self._wanted(), seed_from(self.random_state)
-        sequences, tree = self._tree_to_learn(X, lengths_from(X, y, lengths))
-        held_out = None
-        if validation is not None:
-            others = self._read_new(validation, symbols=sequences.symbols)
-            if not len(others.lengths):
-                raise DataError("validation holds no sequence; give some, or leave it away")
-            held_out = PrefixTree.of(others)
-        elif None in (wanted.rank, wanted.statistics, wanted.basis, wanted.scaled, wanted.mixing):
-            wanted, held_out, tree = self._left_out(wanted, sequences, seed)
-        with limit_threads(self.n_jobs), reporting(self.progress) as report:
-            learnt = learn_weighted(tree, held_out, wanted, report)
-        self.symbols_ = sequences.symbols
-        self.predictor_ = learnt.predictor
-        self.singular_values_ = learnt.singular_values
-        chosen = learnt.choice
-        self.diagnostics_ = {
-            "n_sequences": len(sequences.lengths),
-            "n_positions": sequences.n_positions,
-            "rank": chosen.rank,
-            "statistics": chosen.statistics,
-            "basis": chosen.basis,
-            "scaled": chosen.scaled,
-            "mixing": chosen.mixing,
-            "spectral_radius": self.spectral_radius_,
-            "stable": self.spectral_radius_ < 1,
-            "held_out_score": max(
-                (float(each["held_out"]) for each in learnt.candidates), default=None
-            ),
-            "candidates": list(learnt.candidates),
-        }
-        return self
-
     # -- what was learnt --------------------------------------------------------------------------
 
     @property
@@ -174,10 +122,7 @@ class WeightedAutomaton(AutomatonQueries):
     @property
     def spectral_radius_(self) -> float:
         """The largest size of an eigenvalue of the sum of all steps."""
-        from tacit.query.automata import MixedAutomaton
-
-        assert isinstance(self.predictor_, MixedAutomaton)
-        return self.predictor_.automaton.spectral_radius
+        return self.automaton_.spectral_radius
 
     def as_string(self) -> Operators:
         """Operators whose values are those of whole sequences."""
@@ -206,6 +151,44 @@ class WeightedAutomaton(AutomatonQueries):
         return np.array(out)
 
     # -- within -----------------------------------------------------------------------------------
+
+    def _check_arguments(self) -> None:
+        self._wanted()
+
+    def _is_open(self) -> bool:
+        wanted = self._wanted()
+        chosen = (wanted.rank, wanted.statistics, wanted.basis, wanted.scaled, wanted.mixing)
+        return None in chosen
+
+    def _learn_from(
+        self, tree: PrefixTree, held_out: PrefixTree | None, seed: int, report: Report
+    ) -> None:
+        from tacit.estimators.weighted_learning import learn_weighted, usual_choice
+
+        del seed  # nothing is drawn
+        wanted = self._wanted()
+        if held_out is None:
+            wanted = usual_choice(tree, wanted)
+        learnt = learn_weighted(tree, held_out, wanted, report)
+        self.predictor_ = learnt.predictor
+        self.singular_values_ = learnt.singular_values
+        chosen, radius = learnt.choice, learnt.predictor.automaton.spectral_radius
+        trees = [tree] if held_out is None else [tree, held_out]
+        self.diagnostics_ = {
+            "n_sequences": sum(each.n_sequences for each in trees),
+            "n_positions": sum(each.n_positions for each in trees),
+            "rank": chosen.rank,
+            "statistics": chosen.statistics,
+            "basis": chosen.basis,
+            "scaled": chosen.scaled,
+            "mixing": chosen.mixing,
+            "spectral_radius": radius,
+            "stable": radius < 1,
+            "held_out_score": max(
+                (float(each["held_out"]) for each in learnt.candidates), default=None
+            ),
+            "candidates": list(learnt.candidates),
+        }
 
     def _wanted(self) -> WeightedChoice:
         """The arguments about learning, checked."""
@@ -236,26 +219,3 @@ class WeightedAutomaton(AutomatonQueries):
             given(self.mixing),
             int(self.max_length),
         )
-
-    @staticmethod
-    def _left_out(wanted: WeightedChoice, sequences: Any, seed: int) -> Any:
-        """What is to be chosen, by which part of the sequences; usual values where there are too few."""
-        from dataclasses import replace
-
-        from tacit.estimators.weighted_learning import BASIS, usual_rank
-        from tacit.moments.prefixes import PrefixTree
-
-        if len(sequences.lengths) >= _FEWEST:
-            rng = np.random.default_rng(seed)
-            own, held = held_out_part(sequences, _HELD_OUT, _MOST_HELD_OUT, rng)
-            return wanted, PrefixTree.of(held), PrefixTree.of(own)
-        tree = PrefixTree.of(sequences)
-        filled = replace(
-            wanted,
-            statistics=wanted.statistics or "substring",
-            basis=wanted.basis or BASIS,
-            scaled=True if wanted.scaled is None else wanted.scaled,
-            mixing=0.3 if wanted.mixing is None else wanted.mixing,
-        )
-        rank = filled.rank or usual_rank(tree, filled)
-        return replace(filled, rank=rank), None, tree

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError, DataError
+from tacit.errors import ArgumentError
 from tacit.estimators.arguments import check_rows, generator_from
 from tacit.estimators.sequence_queries import SequenceModel
 
 if TYPE_CHECKING:
     from tacit.data.sequences import Sequences
-    from tacit.moments.prefixes import PrefixTree
     from tacit.query.automata import MeanAutomaton, MixedAutomaton, State, Told
 
 Array = NDArray[np.float64]
@@ -114,20 +113,6 @@ class AutomatonQueries(SequenceModel):
             state = self.predictor_.after(state, np.array([code]))
         return state
 
-    def _tree_to_learn(self, X: Any, lengths: Any) -> tuple[Sequences, PrefixTree]:
-        """Sequences to learn from, checked, and the tree of their beginnings."""
-        from tacit.moments.prefixes import PrefixTree
-
-        sequences = self._read_new(X, lengths)
-        if not len(sequences.lengths):
-            raise DataError("there is not a single sequence to learn from; give some")
-        if sequences.n_symbols == 0:
-            raise DataError(
-                "all sequences are empty: there is no symbol to learn; give longer ones"
-            )
-        self._keep_columns(X, sequences)
-        return sequences, PrefixTree.of(sequences)
-
 
 def _last(sequences: Sequences) -> Integers:
     """(sequence,) the place after each."""
@@ -138,13 +123,3 @@ def _before(sequences: Sequences) -> Integers:
     """(position,) the place before each."""
     own = np.repeat(np.arange(len(sequences.lengths)), sequences.lengths)
     return np.arange(sequences.n_positions) + own
-
-
-def held_out_part(
-    sequences: Sequences, share: float, most: int, rng: np.random.Generator
-) -> tuple[Sequences, Sequences]:
-    """Sequences to learn from and sequences to choose by, drawn at random."""
-    n = len(sequences.lengths)
-    n_held = min(round(share * n), most)
-    order = rng.permutation(n)
-    return sequences.take(np.sort(order[n_held:])), sequences.take(np.sort(order[:n_held]))

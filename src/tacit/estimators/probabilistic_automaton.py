@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError, DataError, NotAvailableError
-from tacit.estimators.arguments import check_choice, check_count, check_number, seed_from
-from tacit.estimators.automaton_queries import AutomatonQueries, held_out_part
-from tacit.estimators.sequence_queries import lengths_from
+from tacit.errors import ArgumentError, NotAvailableError
+from tacit.estimators.arguments import check_choice, check_count, check_number
+from tacit.estimators.automaton_fitting import FittedAutomaton
 
 if TYPE_CHECKING:
     from tacit.estimators.probabilistic_learning import AutomatonSettings
+    from tacit.estimators.progress import Report
+    from tacit.moments.prefixes import PrefixTree
     from tacit.params.automata import AutomatonTables
     from tacit.query.automata import MeanAutomaton
 
 Array = NDArray[np.float64]
 
 LEARN = ("auto", "em", "gibbs")
-_HELD_OUT, _MOST_HELD_OUT = 0.1, 10_000
-_FEWEST = 20  # sequences from which something can be left out to choose by
-_FEW_STATES = 6  # where there are fewer
+_FEW_STATES = 6  # where there are too few sequences to choose by
 
 
-class ProbabilisticAutomaton(AutomatonQueries):
+class ProbabilisticAutomaton(FittedAutomaton):
     """Hidden states that end, or show a symbol and move on; the mean of many such automata by default.
 
     The state after a beginning stands for its future. Beginnings are therefore clustered by what a weighted
@@ -72,6 +72,8 @@ class ProbabilisticAutomaton(AutomatonQueries):
     n_states_ : int
         Hidden states of each.
     symbols_ : tuple
+    tree_ : PrefixTree
+        What was learnt from; not kept in files.
     diagnostics_ : dict
         In plain values: what was chosen and tried.
 
@@ -111,46 +113,6 @@ class ProbabilisticAutomaton(AutomatonQueries):
         self.n_jobs = n_jobs
         self.progress = progress
         self.random_state = random_state
-
-    def fit(self, X: Any, y: Any = None, *, lengths: Any = None, validation: Any = None) -> Self:
-        """Learn from sequences.
-
-        Parameters
-        ----------
-        X : list of sequences, array, (X, lengths), frame or path
-            See `tacit.data.sequence_reading`; None and NaN are missing. Sequences may be empty.
-        y : None
-            Not used; lengths may stand here, as hmmlearn has them.
-        lengths : (sequence,) integers, optional
-            Where X holds all sequences in turn.
-        validation : the same as X, optional
-            Sequences to choose by, which are then learnt from too. Without them a tenth of X is left out
-            where something is to be chosen.
-        """
-        from tacit.estimators.probabilistic_learning import Learning
-        from tacit.estimators.progress import reporting
-        from tacit.loops.threads import limit_threads
-        from tacit.query.automata import MeanAutomaton
-
-        settings = self._settings()
-        sequences, _ = self._tree_to_learn(X, lengths_from(X, y, lengths))
-        own, held_out, settings = self._divided(sequences, validation, settings)
-        with limit_threads(self.n_jobs), reporting(self.progress) as report:
-            learnt = Learning(own, held_out, settings, report).run()
-        self.symbols_ = sequences.symbols
-        self.predictor_ = MeanAutomaton(learnt.parts, learnt.weights)
-        self.diagnostics_ = {
-            "n_sequences": len(sequences.lengths),
-            "n_positions": sequences.n_positions,
-            "n_states": [shape.n_states for shape in learnt.shapes],
-            "tied": [shape.tied for shape in learnt.shapes],
-            "move_prior": [shape.move for shape in learnt.shapes],
-            "n_parts": len(learnt.parts),
-            "n_steps": learnt.n_steps,
-            "held_out_score": learnt.held_out,
-            "candidates": list(learnt.candidates),
-        }
-        return self
 
     # -- what was learnt --------------------------------------------------------------------------
 
@@ -212,7 +174,38 @@ class ProbabilisticAutomaton(AutomatonQueries):
 
     # -- within -----------------------------------------------------------------------------------
 
-    def _settings(self) -> AutomatonSettings:
+    def _check_arguments(self) -> None:
+        self._settings(0)
+
+    def _is_open(self) -> bool:
+        return isinstance(self.n_states, str) or isinstance(self.tied, str)
+
+    def _learn_from(
+        self, tree: PrefixTree, held_out: PrefixTree | None, seed: int, report: Report
+    ) -> None:
+        from tacit.estimators.probabilistic_learning import Learning
+        from tacit.query.automata import MeanAutomaton
+
+        settings = self._settings(seed)
+        if held_out is None:
+            n_states = settings.n_states or min(_FEW_STATES, tree.n_nodes)
+            settings = replace(settings, n_states=n_states, tied=bool(settings.tied))
+        learnt = Learning(tree, held_out, settings, report).run()
+        self.predictor_ = MeanAutomaton(learnt.parts, learnt.weights)
+        trees = [tree] if held_out is None else [tree, held_out]
+        self.diagnostics_ = {
+            "n_sequences": sum(each.n_sequences for each in trees),
+            "n_positions": sum(each.n_positions for each in trees),
+            "n_states": [shape.n_states for shape in learnt.shapes],
+            "tied": [shape.tied for shape in learnt.shapes],
+            "move_prior": [shape.move for shape in learnt.shapes],
+            "n_parts": len(learnt.parts),
+            "n_steps": learnt.n_steps,
+            "held_out_score": learnt.held_out,
+            "candidates": list(learnt.candidates),
+        }
+
+    def _settings(self, seed: int) -> AutomatonSettings:
         """The arguments about learning, checked."""
         from tacit.estimators.probabilistic_learning import AutomatonSettings
 
@@ -236,22 +229,5 @@ class ProbabilisticAutomaton(AutomatonQueries):
             pseudo_counts=float(self.pseudo_counts),
             tol=float(self.tol),
             max_iter=int(self.max_iter),
-            seed=seed_from(self.random_state),
+            seed=seed,
         )
-
-    def _divided(self, sequences: Any, validation: Any, settings: AutomatonSettings) -> Any:
-        """Sequences to learn from and to choose by, and settings where there are too few for that."""
-        from dataclasses import replace
-
-        if validation is not None:
-            held_out = self._read_new(validation, symbols=sequences.symbols)
-            if not len(held_out.lengths):
-                raise DataError("validation holds no sequence; give some, or leave it away")
-            return sequences, held_out, settings
-        if settings.n_states is not None and settings.tied is not None:
-            return sequences, None, settings
-        if len(sequences.lengths) < _FEWEST:
-            n_states = settings.n_states or min(_FEW_STATES, sequences.n_positions + 1)
-            return sequences, None, replace(settings, n_states=n_states, tied=bool(settings.tied))
-        rng = np.random.default_rng(settings.seed)
-        return *held_out_part(sequences, _HELD_OUT, _MOST_HELD_OUT, rng), settings

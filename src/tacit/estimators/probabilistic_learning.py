@@ -147,16 +147,15 @@ class Learning:
 
     def __init__(
         self,
-        sequences: Sequences,
-        held_out: Sequences | None,
+        tree: PrefixTree,
+        held_out: PrefixTree | None,
         settings: AutomatonSettings,
         report: Report,
     ) -> None:
-        self._sequences, self._held_out = sequences, held_out
+        self._tree, self._held_tree = tree, held_out
         self._settings, self._report = settings, report
         self._rng = np.random.default_rng(settings.seed)
-        self._tree = PrefixTree.of(sequences)
-        self._held_tree = None if held_out is None else PrefixTree.of(held_out)
+        self._sequences = tree.sequences()
         self._states: Array | None = None
         self._tried: list[dict[str, Any]] = []
         self._n_steps = 0
@@ -340,11 +339,9 @@ class Learning:
         return _Chain(shape, Sampler(self._sequences, tables, prior, self._rng))
 
     def _all_sequences(self) -> Sequences:
-        own, held = self._sequences, self._held_out
-        if held is None:
-            return own
-        codes = np.concatenate([own.codes, held.codes])
-        return Sequences(codes, np.concatenate([own.lengths, held.lengths]), own.symbols)
+        if self._held_tree is None:
+            return self._sequences
+        return (self._tree + self._held_tree).sequences()
 
     def _note(self, shape: Shape, value: float, n_sweeps: int = 0) -> None:
         self._tried.append(

@@ -179,7 +179,16 @@ def _plain(choice: WeightedChoice) -> dict[str, Any]:
     }
 
 
-def usual_rank(tree: PrefixTree, choice: WeightedChoice) -> int:
-    """A small rank that the counts carry, where there is too little to choose by."""
-    counts = SubstringCounts.of(tree, 2 * choice.side + 1)
-    return max(min(_factors(counts, choice, 4).max_rank, 4), 1)
+def usual_choice(tree: PrefixTree, wanted: WeightedChoice) -> WeightedChoice:
+    """What is not given filled in, where there is too little to choose by: a small rank, many n-grams."""
+    filled = replace(
+        wanted,
+        statistics=wanted.statistics or "substring",
+        basis=wanted.basis or BASIS,
+        scaled=True if wanted.scaled is None else wanted.scaled,
+        mixing=0.3 if wanted.mixing is None else wanted.mixing,
+    )
+    if filled.rank is not None:
+        return filled
+    counts = SubstringCounts.of(tree, 2 * filled.side + 1)
+    return replace(filled, rank=max(min(_factors(counts, filled, 4).max_rank, 4), 1))

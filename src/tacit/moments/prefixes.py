@@ -116,6 +116,33 @@ class PrefixTree:
         sizes = [level.stop - level.start for level in self.levels]
         return np.repeat(np.arange(len(sizes)), sizes)
 
+    def divided(self, n_sequences: int, rng: np.random.Generator) -> tuple[PrefixTree, PrefixTree]:
+        """The tree without some sequences, drawn at random, and the tree of these."""
+        drawn = rng.multivariate_hypergeometric(self.ends, n_sequences, method="marginals")
+        return self._with(self.ends - drawn), self._with(drawn)
+
+    def _with(self, ends: Integers) -> PrefixTree:
+        """Other numbers of the same sequences; beginnings of none are left out."""
+        tree = PrefixTree(self.parents, self.symbols, ends, self.n_symbols)
+        kept = tree.passes > 0
+        kept[0] = True
+        number = np.cumsum(kept) - 1
+        parents = number[self.parents[kept]]
+        parents[0] = -1
+        return PrefixTree(parents, self.symbols[kept], ends[kept], self.n_symbols)
+
+    def sequences(self) -> Sequences:
+        """The sequences themselves, the shortest first, in alphabetical order within a length."""
+        owners = np.repeat(np.arange(self.n_nodes), self.ends)  # (sequence,)
+        lengths = self.depths[owners]
+        codes = np.empty(int(lengths.sum()), dtype=np.int32)
+        stops, at = np.cumsum(lengths), owners
+        for back in range(1, int(lengths.max(initial=0)) + 1):
+            going = lengths >= back
+            codes[stops[going] - back] = self.symbols[at[going]]
+            at = np.where(going, self.parents[at], at)
+        return Sequences(codes, lengths, tuple(range(self.n_symbols)))
+
     @property
     def n_positions(self) -> int:
         """Positions of all sequences together."""
