@@ -131,7 +131,7 @@ def tensor_hmm(
     n_states: int,
     *,
     pairs: Any = None,
-    firsts: Array | None = None,
+    firsts: NDArray[Any] | None = None,
     n_steps: int = 200,
 ) -> ChainTables:
     """Tables of an HMM: emissions by tensors, then moves and starts by maximum likelihood with these.
@@ -162,7 +162,7 @@ def tensor_hmm(
 
 
 def fitted_moves(
-    emit: Array, pairs: Any, first: Array, *, floor: float = 0.0, n_steps: int = 200
+    emit: Array, pairs: Any, first: NDArray[Any], *, floor: float = 0.0, n_steps: int = 200
 ) -> ChainTables:
     """Moves and starts of highest likelihood given what states emit.
 
