@@ -8,6 +8,7 @@ import pytest
 
 from tacit import plot
 from tacit.errors import NotAvailableError
+from tacit.estimators.automata import WeightedAutomaton
 
 
 @pytest.fixture(autouse=True)
@@ -104,3 +105,18 @@ def test_a_model_without_singular_values_is_refused():
     for model in ({"edges": []}, {}, object()):
         with pytest.raises(NotAvailableError, match="no singular values"):
             plot.singular_values(model)
+
+
+def test_a_chain_has_one_spectrum_from_the_largest_value_on():
+    found = {"singular_values": [0.9, 0.3, 0.01, 0.0], "n_kept": 2, "threshold": 0.1}
+    ax = plot.singular_values(found)
+    assert drawn(ax)["kept"].tolist() == [0.3, 0.9]
+    assert drawn(ax)["cut"][1] == 0.01
+    assert 0 < drawn(ax)["cut"][0] < 0.01
+    assert ax.get_yscale() == "log"
+
+
+def test_the_spectrum_of_a_weighted_automaton_is_drawn():
+    model = WeightedAutomaton(rank=2).fit(["ab", "abab", "ab", "b"] * 10)
+    kept = drawn(plot.singular_values(model))["kept"]
+    np.testing.assert_allclose(kept, np.sort(model.singular_values_)[-2:])

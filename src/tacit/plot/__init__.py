@@ -1,8 +1,17 @@
 """How it looks: one function per picture; each takes `ax` and returns `Axes`."""
 
+from tacit.plot.chains import transitions
 from tacit.plot.densities import conditional_density
 from tacit.plot.forecasts import forecast
+from tacit.plot.posteriors import posterior
 from tacit.plot.spectra import singular_values
 from tacit.plot.trees import tree
 
-__all__ = ["conditional_density", "forecast", "singular_values", "tree"]
+__all__ = [
+    "conditional_density",
+    "forecast",
+    "posterior",
+    "singular_values",
+    "transitions",
+    "tree",
+]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import NotAvailableError
 from tacit.plot import style
@@ -13,21 +14,26 @@ from tacit.plot import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Array = NDArray[np.float64]
+
 _NAMED = 60  # edges up to which each is named
 
 
 def singular_values(model: Any, ax: Axes | None = None, *, max_label: int = 24) -> Axes:
-    """Singular values that were kept and cut at each edge, on a log scale.
+    """Singular values that were kept and cut, on a log scale: at each edge of a tree, or of a chain in turn.
 
     Where kept values stand far above the threshold and cut ones far below, the number of states is
     clear; where they crowd around it, more data or fewer states are wanted. Edges are sorted by their
-    smallest kept value: the weakest stands at the left.
+    smallest kept value: the weakest stands at the left. Of a hidden Markov model or an automaton there is one
+    spectrum, from the largest value on: where it turns flat, noise begins.
 
     Parameters
     ----------
     model : fitted model, or its ``diagnostics_``
         ``diagnostics_["edges"]`` has ``{"kept": [...], "cut": [...], "threshold": number}`` for each edge, by
-        its name; or it is a list of these, each with its name as ``"edge"``.
+        its name; or it is a list of these, each with its name as ``"edge"``. Of models of sequences
+        ``diagnostics_["singular_values"]`` and ``diagnostics_["n_kept"]``, or ``singular_values_`` and
+        ``rank_``.
     ax : matplotlib.axes.Axes, optional
     max_label : int
         Longer names of edges are cut.
@@ -50,6 +56,9 @@ def singular_values(model: Any, ax: Axes | None = None, *, max_label: int = 24) 
     'log'
     """
     plt = style.pyplot()
+    spectrum = _spectrum(model)
+    if spectrum is not None:
+        return _draw_spectrum(*spectrum, ax)
     edges = sorted(_edges(model), key=lambda edge: min(edge["kept"], default=0.0))
     if ax is None:
         width = max(4.0, 0.22 * min(len(edges), _NAMED) + 1.2)
@@ -83,6 +92,46 @@ def singular_values(model: Any, ax: Axes | None = None, *, max_label: int = 24) 
         ax.tick_params(axis="x", labelrotation=90, labelsize=7, length=0)
     else:
         ax.set_xlabel("edge, from the weakest to the strongest")
+    ax.legend(frameon=False, fontsize=8, ncols=3, loc="lower left", bbox_to_anchor=(0, 1))
+    return ax
+
+
+def _spectrum(model: Any) -> tuple[Array, int, float | None] | None:
+    """The singular values behind a model of sequences, how many were kept, and the threshold if known."""
+    found = model if isinstance(model, Mapping) else getattr(model, "diagnostics_", None)
+    if not isinstance(found, Mapping):
+        return None
+    own = getattr(model, "singular_values_", None)
+    values = np.asarray(found.get("singular_values", ()) if own is None else own, dtype=np.float64)
+    if not len(values):
+        return None
+    n_kept = int(found.get("n_kept", found.get("rank", len(values))))
+    threshold = found.get("threshold")
+    return values, n_kept, None if threshold is None else float(threshold)
+
+
+def _draw_spectrum(values: Array, n_kept: int, threshold: float | None, ax: Axes | None) -> Axes:
+    """The values from the largest on, those that are zero at the bottom."""
+    if ax is None:
+        width = min(max(4.0, 0.12 * len(values) + 1.2), 9.0)
+        _, ax = style.pyplot().subplots(figsize=(width, 3.2), layout="constrained")
+    real = values[values > 1e-14]
+    heights = np.maximum(values, real.min() / 3 if len(real) else 1e-14)
+    places = np.arange(1, len(values) + 1)
+    ax.scatter(places[:n_kept], heights[:n_kept], s=22, color=style.BLUE, label="kept", zorder=3)
+    if n_kept < len(values):
+        look: dict[str, Any] = {"marker": "x", "color": style.VERMILION, "linewidths": 1.2}
+        ax.scatter(places[n_kept:], heights[n_kept:], s=22, label="cut", zorder=3, **look)
+    if threshold:
+        ax.axhline(threshold, color=style.BLACK, linewidth=1.0, label="threshold")
+    ax.set_yscale("log")
+    ax.set_xlim(0.4, len(values) + 0.6)
+    ax.locator_params(axis="x", integer=True)
+    ax.set_xlabel("number")
+    ax.set_ylabel("singular value")
+    ax.grid(axis="y", color="#DDDDDD", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize=8, ncols=3, loc="lower left", bbox_to_anchor=(0, 1))
     return ax
 

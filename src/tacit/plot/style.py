@@ -61,3 +61,9 @@ def text_widths(texts: list[str]) -> list[float]:
     return [
         measure.get_text_width_height_descent(text, font, ismath=False)[0] / 100 for text in texts
     ]
+
+
+def shortened(name: object, max_label: int) -> str:
+    """A name on one line and not too long; what prints as nothing, as Python writes it."""
+    line = " ".join(str(name).split()) or repr(name)
+    return line if len(line) <= max_label else line[: max(max_label - 1, 1)] + "…"
