@@ -42,15 +42,10 @@ def kernel_hmm(
     bells: Annotated[
         str, typer.Option(metavar="N|auto", help="Bells that densities are made of.")
     ] = "auto",
-    validation: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Sequences to choose with; without them parts of DATA."),
-    ] = None,
+    validation: learning.SequencesAside = None,
     drop: learning.Drop = None,
     max_iter: learning.MaxIter = 500,
-    pseudo_counts: Annotated[
-        float, typer.Option(metavar="X", help="Strength of the prior; 1 is the usual one.")
-    ] = 1.0,
+    pseudo_counts: learning.Prior = 1.0,
     seed: learning.Seed = 0,
     jobs: learning.Jobs = None,
     json: Json = False,

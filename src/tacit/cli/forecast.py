@@ -44,7 +44,8 @@ def forecast(
     fitted = load(model)
     if not is_chain(fitted):
         raise NotAvailableError(
-            f"{type(fitted).__name__} is a model of rows; forecasts are for sequences (fit kernel-hmm)"
+            f"{type(fitted).__name__} has no densities over time; forecasts are for sequences of numbers "
+            f"(fit kernel-hmm)"
         )
     numbers = chosen_sequence(fitted, data, sequence)
     column = target_of(fitted, target)

@@ -20,6 +20,7 @@ def info(model: Model, component: ComponentNumber = None, json: Json = False) ->
     Of a mixture the heaviest tree is shown, or the one asked for.
     """
     from tacit import load
+    from tacit.cli import symbols
     from tacit.cli.output import console, print_json
     from tacit.cli.sequences import describe, is_chain
     from tacit.cli.trees import trees_of
@@ -28,8 +29,9 @@ def info(model: Model, component: ComponentNumber = None, json: Json = False) ->
 
     header, _ = read_model(model)
     fitted = load(model)
-    if is_chain(fitted):
-        describe(header, fitted, json=json)
+    if is_chain(fitted) or symbols.is_symbolic(fitted):
+        tell = describe if is_chain(fitted) else symbols.describe
+        tell(header, fitted, json=json)
         return
     every = trees_of(fitted)
     shown = heaviest(every) if component is None else chosen_component(every, component)

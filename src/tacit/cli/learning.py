@@ -35,6 +35,13 @@ MaxIter = Annotated[int, typer.Option(min=1, help="Most steps of an iteration.")
 PseudoCounts = Annotated[
     str, typer.Option(metavar="X|auto", help="Pseudo-counts of each row of a table.")
 ]
+Prior = Annotated[
+    float, typer.Option(metavar="X", help="Strength of the prior; 1 is the usual one.")
+]
+SequencesAside = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Sequences to choose with; without them a part of DATA."),
+]
 Bins = Annotated[int, typer.Option(min=2, help="Bins for a column with many different numbers.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of whatever is drawn.")]
 Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; -1 for all processors.")]

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file (.tacit).")]
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="A table: .csv, .tsv or .parquet.")]
+DataOrSequences = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="A table (.csv, .tsv, .parquet); of sequences also lines of text, FASTA or PAutomaC.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 TableOutput = Annotated[
     Path | None,

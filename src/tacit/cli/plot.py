@@ -19,6 +19,7 @@ class Kind(StrEnum):
 
     tree = "tree"
     singular_values = "singular-values"
+    transitions = "transitions"
 
 
 def plot(
@@ -27,7 +28,10 @@ def plot(
         Path,
         typer.Option("--output", "-o", metavar="FILE", help="The picture: .svg, .png or .pdf."),
     ],
-    kind: Annotated[Kind, typer.Option(help="What is drawn.")] = Kind.tree,
+    kind: Annotated[
+        Kind | None,
+        typer.Option(help="What is drawn; else the tree, or the states and moves of a chain."),
+    ] = None,
     density: Annotated[
         str | None,
         typer.Option(
@@ -37,27 +41,53 @@ def plot(
     ] = None,
     given: Given = None,
     component: ComponentNumber = None,
+    posterior: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DATA",
+            help="Draw the hidden states over time of a sequence of this file instead.",
+        ),
+    ] = None,
+    sequence: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Which sequence of that file.")
+    ] = None,
 ) -> None:
     """Draw the tree of a model, the density of a column given others, or singular values.
 
+    Of a hidden Markov model or an automaton, its states and moves, or what a sequence says of the states.
     Of a mixture the heaviest tree is drawn, or the one asked for. With --density and --given COLUMN=A|B
     there is one curve for each value, numbers as well.
 
     For example: tacit plot model.tacit -o income.svg --density income --given "smoker=yes|no"
     """
+    from tacit import load
     from tacit import plot as pictures
     from tacit.cli.sequences import table_model
+    from tacit.cli.symbols import is_symbolic
     from tacit.cli.trees import trees_of
+    from tacit.errors import NotAvailableError
     from tacit.estimators.components import chosen_component
 
     if density is None and given:
         raise typer.BadParameter("it goes with --density", param_hint="--given")
-    if density is not None and (kind is not Kind.tree or component is not None):
+    if posterior is None and sequence is not None:
+        raise typer.BadParameter("it goes with --posterior", param_hint="--sequence")
+    if density is not None and (kind is not None or component is not None):
         raise typer.BadParameter(
             "it goes neither with --kind nor with --component", param_hint="--density"
         )
     picture_kind(output)  # before the work, not after it
+    fitted = load(model)
+    if is_symbolic(fitted):
+        if density is not None or component is not None or kind is Kind.tree:
+            table_model(model)  # says what there is
+        save_picture(_chain(fitted, kind, posterior, sequence), output)
+        return
     fitted = table_model(model)
+    if kind is Kind.transitions or posterior is not None:
+        raise NotAvailableError(
+            f"{type(fitted).__name__} is a model of rows; states over time are those of sequences (fit hmm)"
+        )
     if density is not None:
         save_picture(_density(fitted, density, given), output)
         return
@@ -68,6 +98,20 @@ def plot(
     else:
         axes = pictures.tree(chosen_component(trees_of(fitted), component))
     save_picture(axes, output)
+
+
+def _chain(fitted: Any, kind: Kind | None, posterior: Path | None, sequence: str | None) -> Axes:
+    """The picture of a model of sequences of symbols."""
+    from tacit import plot as pictures
+    from tacit.cli.symbols import chosen_symbols
+
+    if posterior is not None:
+        if kind is not None:
+            raise typer.BadParameter("it does not go with --kind", param_hint="--posterior")
+        return pictures.posterior(fitted, chosen_symbols(fitted, posterior, sequence))
+    if kind is Kind.singular_values:
+        return pictures.singular_values(fitted)
+    return pictures.transitions(fitted)
 
 
 def _density(fitted: Any, target: str, given: list[str] | None) -> Axes:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.options import Data, Json, Model, Shares, TableOutput, Unknown, holds_numbers
+from tacit.cli.options import (
+    DataOrSequences,
+    Json,
+    Model,
+    Shares,
+    TableOutput,
+    Unknown,
+    holds_numbers,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +25,7 @@ _SHARES = (0.05, 0.5, 0.95)
 
 def predict(
     model: Model,
-    data: Data,
+    data: DataOrSequences,
     target: Annotated[
         str | None, typer.Option("--target", "-t", metavar="COLUMN", help="What to predict.")
     ] = None,
@@ -33,11 +41,12 @@ def predict(
 
     Of categories the most probable one and all probabilities are told, of numbers the mean and quantiles.
     Cells of the target in DATA are not used; where there are any, it is told how well they were predicted.
-    Of sequences it is the number after each that is predicted, or every number (--each).
+    Of sequences it is what comes after each that is predicted, number or symbol, or every one (--each).
     """
     from tacit import load
     from tacit.cli.output import check_table_path
     from tacit.cli.sequences import is_chain, predicted_sequences
+    from tacit.cli.symbols import is_symbolic, predicted_symbols
     from tacit.errors import ArgumentError
 
     check_table_path(output)
@@ -46,12 +55,19 @@ def predict(
         columns, said = predicted_sequences(fitted, data, target, shares, each=each)
         _put(columns, said, target or fitted.names_[0], output, json=json)
         return
+    if unknown_as_missing:
+        fitted.set_params(unknown="missing")
+    if is_symbolic(fitted):
+        if target is not None or shares:
+            raise ArgumentError(
+                "it is the next symbol that is predicted; leave --target and --quantile out"
+            )
+        _put(*predicted_symbols(fitted, data, each=each), "next", output, json=json)
+        return
     if target is None:
         raise typer.BadParameter("name a column", param_hint="--target")
     if each:
         raise ArgumentError(f"--each is for sequences, and {type(fitted).__name__} is of rows")
-    if unknown_as_missing:
-        fitted.set_params(unknown="missing")
     if holds_numbers(fitted.schema_, target):
         columns, said = _numbers(fitted, data, target, shares)
     elif shares:

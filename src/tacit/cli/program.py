@@ -15,7 +15,9 @@ from tacit import __version__
 from tacit.cli import (
     demo,
     export,
+    fit_automaton,
     fit_gaussian_tree,
+    fit_hmm,
     fit_junction,
     fit_kernel_hmm,
     fit_kernel_tree,
@@ -92,19 +94,21 @@ def _program(
 ) -> None:
     """Latent-variable models learnt by linear algebra.
 
-    Learn a model from a table (fit), then ask it anything. Tables are CSV, TSV or Parquet files; models
-    are .tacit files. `tacit demo` shows all of it in a minute.
+    Learn a model from a table or from sequences (fit), then ask it anything. Tables are CSV, TSV or
+    Parquet files; models are .tacit files. `tacit demo` shows all of it in a minute.
     """
 
 
 app = typer.Typer(name="tacit", cls=Program, **_LOOK)
 app.callback()(_program)
 
-_learning = typer.Typer(help="Learn a model from a table and save it.", **_LOOK)
+_learning = typer.Typer(help="Learn a model from a table or from sequences and save it.", **_LOOK)
 _learning.command("tree")(fit_tree.tree)
 _learning.command("kernel-tree")(fit_kernel_tree.kernel_tree)
 _learning.command("gaussian-tree")(fit_gaussian_tree.gaussian_tree)
 _learning.command("kernel-hmm")(fit_kernel_hmm.kernel_hmm)
+_learning.command("hmm")(fit_hmm.hmm)
+_learning.command("automaton")(fit_automaton.automaton)
 _learning.command("junction")(fit_junction.junction)
 app.add_typer(_learning, name="fit")
 app.command("structure")(structure.structure)

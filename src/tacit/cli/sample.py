@@ -6,30 +6,55 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli.options import Given, Json, Model, TableOutput, given_values
+from tacit.cli.options import Json, Model, TableOutput, given_values
+
+SampleGiven = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--given",
+        "-g",
+        metavar="COLUMN=VALUE",
+        help="What is known of a row. May be repeated. Of sequences of symbols: what came before, such "
+        'as "a b a".',
+    ),
+]
 
 
 def sample(
     model: Model,
     n: Annotated[int, typer.Option("-n", "--rows", min=1, help="How many rows or sequences.")] = 10,
     length: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Positions of each sequence; else 100.")
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Positions of each sequence; else 100. At most, where the model says where sequences end.",
+        ),
     ] = None,
-    given: Given = None,
+    given: SampleGiven = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="The same seed draws the same rows.")
     ] = None,
     output: TableOutput = None,
     json: Json = False,
 ) -> None:
-    """Draw rows from the model, or from what it expects given something known; or sequences."""
+    """Draw rows from the model, or from what it expects given something known; or sequences.
+
+    Sequences of symbols are written in the long form, or with -o FILE.txt as a line for each.
+    """
     from tacit import load
     from tacit.cli.output import check_table_path, console, print_json, print_rows, put_table
     from tacit.cli.sequences import drawn_sequences, is_chain
+    from tacit.cli.symbols import drawn_symbols, is_lines, is_symbolic, put_drawn
     from tacit.errors import NotAvailableError
 
-    check_table_path(output)
+    if not is_lines(output):
+        check_table_path(output)
     fitted = load(model)
+    if is_symbolic(fitted):
+        put_drawn(drawn_symbols(fitted, n, length, given, seed), fitted, output, json=json)
+        return
+    check_table_path(output)
     if is_chain(fitted):
         if given:
             raise NotAvailableError("sequences are drawn from their start; leave --given out")

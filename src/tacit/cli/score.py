@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli.options import Data, Json, Model, Unknown
+from tacit.cli.options import DataOrSequences, Json, Model, Unknown
 
 
 def score(
     model: Model,
-    data: Data,
+    data: DataOrSequences,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -25,7 +25,7 @@ def score(
     unknown_as_missing: Unknown = False,
     json: Json = False,
 ) -> None:
-    """Mean natural-log likelihood of the rows of DATA; of sequences, of their positions.
+    """Mean natural-log likelihood of the rows of DATA; of sequences, of their positions or symbols.
 
     Numbers count with their density. Missing cells and columns are summed out.
     """
@@ -34,6 +34,7 @@ def score(
     from tacit import load
     from tacit.cli.output import check_table_path, console, print_json, put_table
     from tacit.cli.sequences import is_chain, score_sequences
+    from tacit.cli.symbols import is_symbolic, score_symbols
 
     check_table_path(output)
     fitted = load(model)
@@ -42,6 +43,9 @@ def score(
         return
     if unknown_as_missing:
         fitted.set_params(unknown="missing")
+    if is_symbolic(fitted):
+        score_symbols(fitted, data, output, json=json)
+        return
     values = fitted.score_samples(data)
     if output is not None:
         import pyarrow as pa

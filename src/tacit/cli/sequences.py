@@ -46,9 +46,10 @@ def table_model(path: Path) -> Any:
     from tacit.errors import NotAvailableError
 
     fitted = load(path)
-    if is_chain(fitted):
+    if is_chain(fitted) or hasattr(fitted, "symbols_"):
+        picture = "forecast" if is_chain(fitted) else "plot"
         raise NotAvailableError(
-            f"{type(fitted).__name__} is a model of sequences, which score, predict, sample, forecast "
+            f"{type(fitted).__name__} is a model of sequences, which score, predict, sample, {picture} "
             f"and info tell about"
         )
     return fitted
@@ -241,15 +242,20 @@ def describe(header: dict[str, Any], fitted: Any, *, json: bool) -> None:
 
 def chosen_sequence(fitted: Any, data: Path, label: str | None) -> Any:
     """One sequence of a file as (time, column) numbers: the one of this label, or the only one."""
+    read = sequences_for(fitted, data)
+    place = place_of(read.labels, label, data)
+    return read.series.values[read.series.ends[place] : read.series.ends[place + 1]]
+
+
+def place_of(labels: list[str], label: str | None, data: Path) -> int:
+    """Which of the sequences of a file is meant: the one of this label, or the only one."""
     from tacit.errors import ArgumentError
 
-    read = sequences_for(fitted, data)
-    if (label is None and len(read.labels) > 1) or (label is not None and label not in read.labels):
+    if (label is None and len(labels) != 1) or (label is not None and label not in labels):
         what = "no sequence is chosen" if label is None else f"there is no sequence {label!r}"
-        shown = ", ".join(map(repr, read.labels[:12]))
+        shown = ", ".join(map(repr, labels[:12])) + (", ..." if len(labels) > 12 else "")
         raise ArgumentError(f"{what}; {str(data)!r} has {shown}: name one by --sequence")
-    place = 0 if label is None else read.labels.index(label)
-    return read.series.values[read.series.ends[place] : read.series.ends[place + 1]]
+    return 0 if label is None else labels.index(label)
 
 
 def target_of(fitted: Any, target: str | None) -> str:
