@@ -26,6 +26,7 @@ Told = dict[str, Any]
 WAYS = ("auto", "spectral", "tensor", "em", "online-em")
 FALLBACKS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)  # shares of the symbols' frequencies that are tried
 PASSES, BATCH = 5, 100  # of stepwise EM over all sequences, and sequences of a step
+USUAL_PSEUDO_COUNTS = (1.0, 1.0, 5.0)  # of each row of starts, moves and emissions
 USUAL_FALLBACK = 0.03  # where nothing can be left out to choose by
 
 
@@ -105,7 +106,7 @@ def learn_tables(task: Task, n_states: int) -> tuple[ChainTables, Told]:
 
 def _one_state(task: Task) -> ChainTables:
     """Symbols that do not depend on each other."""
-    shares = task.counts.singles + task.settings.pseudo_counts / task.counts.n_symbols
+    shares = task.counts.singles + _rows(task.settings)[2] / task.counts.n_symbols
     return ChainTables(np.ones(1), np.ones((1, 1)), ((shares / shares.sum())[None],))
 
 
@@ -116,24 +117,24 @@ def _tensor(task: Task, n_states: int) -> tuple[ChainTables, Told]:
     moments = counts.window_moments()
     firsts = counts.firsts.astype(np.float64)
     tables = tensor_hmm(moments, n_states, pairs=counts.pairs, firsts=firsts)
-    tables = _with_pseudo_counts(tables, counts, task.settings.pseudo_counts)
+    tables = _with_pseudo_counts(tables, counts, _rows(task.settings))
     return tables, {"n_steps": 1, **_spectrum(moments, n_states)}
 
 
 def _with_pseudo_counts(
-    tables: ChainTables, counts: NgramCounts, pseudo_counts: float
+    tables: ChainTables, counts: NgramCounts, pseudo_counts: tuple[float, float, float]
 ) -> ChainTables:
-    """The same with so many pseudo-counts in each row, beside the positions that stand behind it."""
-    visits = (counts.n_positions * tables.stationary)[:, None]
+    """The same with pseudo-counts in each row, beside the positions that stand behind it."""
+    visits = np.maximum(counts.n_positions * tables.stationary, 1e-9)[:, None]
 
-    def mixed(rows: Array, behind: Array | float) -> Array:
-        found = behind * rows + pseudo_counts / rows.shape[-1]
+    def mixed(rows: Array, behind: Array | float, pseudo: float) -> Array:
+        found = behind * rows + pseudo / rows.shape[-1]
         return np.asarray(found / found.sum(axis=-1, keepdims=True))
 
     return ChainTables(
-        mixed(tables.start, float(max(counts.n_sequences, 1))),
-        mixed(tables.moves, np.maximum(visits, 1e-9)),
-        (mixed(tables.emit[0], np.maximum(visits, 1e-9)),),
+        mixed(tables.start, float(max(counts.n_sequences, 1)), pseudo_counts[0]),
+        mixed(tables.moves, visits, pseudo_counts[1]),
+        (mixed(tables.emit[0], visits, pseudo_counts[2]),),
     )
 
 
@@ -146,7 +147,7 @@ def _em(task: Task, n_states: int) -> tuple[ChainTables, Told]:
         n_restarts=settings.n_restarts,
         max_iter=settings.max_iter,
         gain=settings.tol,
-        pseudo_counts=settings.pseudo_counts,
+        pseudo_counts=_rows(settings),
         accelerated=True,
         stationary=settings.stationary,
         random_state=settings.seed,
@@ -157,65 +158,61 @@ def _em(task: Task, n_states: int) -> tuple[ChainTables, Told]:
 
 def _online(task: Task, n_states: int) -> tuple[ChainTables, Told]:
     from tacit.polish.hmm import stepwise_hmm
+    from tacit.polish.hmm_auto import Search, moment_starts
 
     settings, n = task.settings, len(task.sequences.lengths)
     rng = np.random.default_rng(settings.seed)
-    tables, told = _recovered(task, n_states, rng)
+    name, tables = moment_starts(task.counts, n_states, rng, Search())[0]
     tables = stepwise_hmm(
         tables,
         task.sequences,
         n_passes=PASSES,
         batch=BATCH,
-        pseudo_counts=settings.pseudo_counts,
+        pseudo_counts=_rows(settings),
         random_state=rng,
         progress=task.tell,
     )
-    return tables, told | {"n_steps": PASSES * -(-n // BATCH), "n_passes": PASSES}
+    return tables, {"start": name, "n_steps": PASSES * -(-n // BATCH), "n_passes": PASSES}
 
 
 def _auto(task: Task, n_states: int) -> tuple[ChainTables, Told]:
-    """As many states as the counts support, split to those wanted, and EM."""
-    from tacit.polish.hmm import Packed, polished_hmm
+    from tacit.polish.hmm_auto import learn_auto
 
     settings = task.settings
-    tables, told = _recovered(task, n_states, np.random.default_rng(settings.seed))
-    found, climb = polished_hmm(
-        tables,
-        Packed.of(task.sequences, n_states, settings.n_jobs),
-        gain=settings.tol,
-        max_iter=settings.max_iter,
-        pseudo_counts=settings.pseudo_counts,
+    tables, told = learn_auto(
+        task.counts,
+        task.sequences,
+        n_states,
+        validation=task.validation,
         stationary=settings.stationary,
+        pseudo_counts=_rows(settings),
+        tol=settings.tol,
+        max_iter=settings.max_iter,
+        n_jobs=settings.n_jobs,
+        random_state=settings.seed,
         progress=task.tell,
     )
-    return found, told | {"n_steps": climb.n_steps, "converged": climb.converged}
+    if task.counts.triples.total:
+        told |= _spectrum(task.counts.window_moments(), n_states)
+    return tables, told
 
 
-def _recovered(task: Task, n_states: int, rng: np.random.Generator) -> tuple[ChainTables, Told]:
-    """As many states as the counts support, split to those wanted; random ones where nothing is supported."""
-    from tacit.params.hmm import split_states, supported_states, tensor_hmm
-    from tacit.polish.hmm import random_hmm_tables
-
-    counts = task.counts
-    if not counts.triples.total:
-        return random_hmm_tables(n_states, counts.n_symbols, rng), {"n_supported": 0}
-    moments = counts.window_moments()
-    n_supported = supported_states(moments, min(n_states, counts.n_symbols))
-    firsts = counts.firsts.astype(np.float64)
-    tables = tensor_hmm(moments, n_supported, pairs=counts.pairs, firsts=firsts)
-    told = {"n_supported": n_supported, **_spectrum(moments, n_supported)}
-    return split_states(tables, n_states, rng), told
+def _rows(settings: HMMSettings) -> tuple[float, float, float]:
+    """Pseudo-counts of each row of starts, moves and emissions."""
+    starts, moves, emissions = (settings.pseudo_counts * each for each in USUAL_PSEUDO_COUNTS)
+    return starts, moves, emissions
 
 
-def _spectrum(moments: TripleMoments, n_kept: int) -> Told:
-    """Singular values of the pairs at distance two, those kept and the first that are cut."""
-    from tacit.factor.svd import stacked_svd
+def _spectrum(moments: TripleMoments, n_states: int) -> Told:
+    """Singular values of pairs at distance two, scaled by frequencies, and how many stand above noise."""
+    from tacit.params.hmm import shared_views, supported_states
 
-    whole = moments.pairs13
-    values = stacked_svd(np.asarray(whole.todense() if hasattr(whole, "todense") else whole))[1]
+    n_symbols = len(moments.one)
+    views = shared_views(moments, min(2 * n_states + 8, n_symbols))
     return {
-        "singular_values": [float(each) for each in values[: 2 * n_kept + 8]],
-        "n_kept": n_kept,
+        "singular_values": [float(each) for each in views.values],
+        "noise": float(views.noise),
+        "n_supported": supported_states(moments, min(n_states, n_symbols)),
     }
 
 
@@ -289,5 +286,5 @@ def gone_on(
     """
     for low in range(0, len(sequences.lengths), BATCH):
         batch = sequences.take(np.arange(low, min(low + BATCH, len(sequences.lengths))))
-        online = online.updated(batch, n_sequences=n_seen, pseudo_counts=settings.pseudo_counts)
+        online = online.updated(batch, n_sequences=n_seen, pseudo_counts=_rows(settings))
     return online
