@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
-__all__ = [
+__all__ = [  # noqa: RUF022  by letter, whatever the case
     "ChowLiuTree",
     "FactorialHMM",
     "GaussianTree",
+    "HMM",
     "HigherOrderHMM",
     "KernelHMM",
     "KernelTree",
     "LatentClass",
     "LatentJunctionTree",
     "LatentTree",
+    "ProbabilisticAutomaton",
     "TacitError",
     "Topology",
+    "WeightedAutomaton",
     "datasets",
     "evaluate",
     "learn_structure",
@@ -33,14 +36,17 @@ _HOMES = {
     "ChowLiuTree": "tacit.estimators.chow_liu",
     "FactorialHMM": "tacit.estimators.chains",
     "GaussianTree": "tacit.estimators.gaussian_tree",
+    "HMM": "tacit.estimators.hmm",
     "HigherOrderHMM": "tacit.estimators.chains",
     "KernelHMM": "tacit.estimators.kernel_hmm",
     "KernelTree": "tacit.estimators.kernel_tree",
     "LatentClass": "tacit.estimators.latent_tree",
     "LatentJunctionTree": "tacit.estimators.junction",
     "LatentTree": "tacit.estimators.latent_tree",
+    "ProbabilisticAutomaton": "tacit.estimators.probabilistic_automaton",
     "TacitError": "tacit.errors",
     "Topology": "tacit.structure.topology",
+    "WeightedAutomaton": "tacit.estimators.automata",
     "datasets": "tacit.datasets",
     "evaluate": "tacit.evaluate",
     "learn_structure": "tacit.estimators.structures",
@@ -52,13 +58,16 @@ _HOMES = {
 if TYPE_CHECKING:
     from tacit import datasets, evaluate, plot, toy
     from tacit.errors import TacitError
+    from tacit.estimators.automata import WeightedAutomaton
     from tacit.estimators.chains import FactorialHMM, HigherOrderHMM
     from tacit.estimators.chow_liu import ChowLiuTree
     from tacit.estimators.gaussian_tree import GaussianTree
+    from tacit.estimators.hmm import HMM
     from tacit.estimators.junction import LatentJunctionTree
     from tacit.estimators.kernel_hmm import KernelHMM
     from tacit.estimators.kernel_tree import KernelTree
     from tacit.estimators.latent_tree import LatentClass, LatentTree
+    from tacit.estimators.probabilistic_automaton import ProbabilisticAutomaton
     from tacit.estimators.saved import load
     from tacit.estimators.structures import learn_structure
     from tacit.structure.topology import Topology

@@ -87,14 +87,14 @@ def automaton(
     more: dict[str, Any] = {"n_jobs": jobs, "progress": True, "random_state": seed}
     model: AutomatonQueries
     if kind is Kind.weighted:
-        from tacit.estimators.automata import WeightedAutomaton
+        from tacit import WeightedAutomaton
 
         strings = learning.number_or_auto(basis or "auto", int, "--basis")
         model = WeightedAutomaton(
             size, (statistics or Statistics.auto).value, basis=strings, **more
         )
     else:
-        from tacit.estimators.probabilistic_automaton import ProbabilisticAutomaton
+        from tacit import ProbabilisticAutomaton
 
         model = ProbabilisticAutomaton(size, (learn or Learn.auto).value, **more)
     read = {"sequence": sequence, "symbol": symbol}

@@ -53,8 +53,8 @@ def hmm(
 
     For example: tacit fit hmm tags.txt -o model.tacit --states 8
     """
+    from tacit import HMM
     from tacit.cli.symbols import learn_and_save
-    from tacit.estimators.hmm import HMM
     from tacit.files.models import check_suffix
 
     check_suffix(output)  # before the work, not after it
