@@ -16,7 +16,7 @@ from tacit.estimators.hmm import HMM
 from tacit.estimators.hmm_choosing import left_out
 from tacit.estimators.hmm_stream import MOST_KEPT, Kept
 from tacit.params.operators import ChainTables
-from tacit.toy.chains import HmmModel
+from tacit.toy.chains import HmmModel, repeating_process
 
 MOVES = np.array([[0.85, 0.1, 0.05], [0.05, 0.8, 0.15], [0.15, 0.1, 0.75]])
 EMIT = np.array(
@@ -178,6 +178,34 @@ def test_what_is_left_out_is_not_learnt_from(lengths):
         together = np.concatenate([kept.positions, out.positions])
         assert sorted(together.tolist()) == list(range(ends[-1]))
         assert len(out.positions) < 0.5 * ends[-1] + 1
+
+
+# -- more states than symbols ---------------------------------------------------------------------
+
+
+def test_longer_pasts_and_futures_see_more_states_than_symbols():
+    """AAXAAX... or AAYAAY...: six states of three symbols, which triples cannot tell apart."""
+    process = repeating_process(2, stationary=True)
+    train, test = (process.sample(300, 12, random_state=seed) for seed in (0, 1))
+    best = float(process.log_prob(test).mean())
+    with pytest.raises(RankError, match=r"at most 3 states.*features"):
+        HMM(6, "spectral").fit(train)
+    plain = HMM(2, "spectral").fit(train)
+    model = HMM(6, "spectral", features=3).fit(train)
+    assert model.score(test) == pytest.approx(best, abs=0.1)
+    assert plain.score(test) < best - 1
+    assert model.predict_next_proba(["AAXAA"])[0] == pytest.approx([0, 1, 0], abs=0.02)
+    assert model.predict_next_proba(["AAYAAYA"])[0] == pytest.approx([1, 0, 0], abs=0.02)
+    chosen = HMM("auto", "spectral", features=3).fit(train)
+    assert chosen.n_states_ == 6
+    parts = HMM(6, "spectral", features=3)
+    for cut in (slice(0, 50), slice(50, 300)):
+        parts.partial_fit(train.take(np.arange(300)[cut]))
+    assert np.array_equal(parts.score_samples(test), model.score_samples(test))
+    with pytest.raises(DataError, match="features=6"):
+        HMM(6, "spectral", features=6).fit(train)
+    with pytest.raises(RankError, match="at most 7"):
+        HMM(8, "spectral", features=3).fit(train)
 
 
 # -- what is given --------------------------------------------------------------------------------

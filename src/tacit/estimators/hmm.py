@@ -152,7 +152,7 @@ class HMM(HMMQueries):
                 None if validation is None else self._read_new(validation, None, data.symbols)
             )
             stream = Stream.of(data, settings)
-            found = fit_symbols(data, stream.counts, held_out, self.n_states, settings, report)
+            found = fit_symbols(data, stream, held_out, self.n_states, settings, report)
         self._keep(found, (), data.symbols)
         self.stream_ = stream
         self._keep_columns(X, data)

@@ -18,7 +18,9 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 LADDER = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64)
-PATIENCE = 2  # numbers of states in a row that are no better, before the ladder ends
+# Numbers of states in a row that are no better, before the ladder ends. Operators may need several
+# dimensions more at once, say for things that come round, and cost little.
+PATIENCE, PATIENCE_OF_OPERATORS = 2, 4
 POSITIONS_PER_STATE = 25  # at least
 LEFT_OUT = 5  # one in so many
 FEW_SEQUENCES = 10  # fewer are cut into stretches
@@ -40,6 +42,7 @@ def choose_states(
     n_positions: int,
     *,
     most: int | None = None,
+    patience: int = PATIENCE,
     report: Report,
 ) -> Choice:
     """The fewest states that are not worse than the best number by more than one standard error.
@@ -54,6 +57,8 @@ def choose_states(
         That the models learn from.
     most : int, optional
         Largest number of states.
+    patience : int
+        Numbers of states in a row that may be no better.
     report : callable
     """
     limit = max(1, min(n_positions // POSITIONS_PER_STATE, most or LADDER[-1]))
@@ -70,7 +75,7 @@ def choose_states(
             0 if not logs or found.mean() > max(l.mean() for l in logs.values()) else waited + 1
         )
         logs[k] = found
-        if waited == PATIENCE:
+        if waited == patience:
             break
     best = max(logs, key=lambda k: (logs[k].mean(), -k))
     chosen = best

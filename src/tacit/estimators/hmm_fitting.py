@@ -10,17 +10,25 @@ from numpy.typing import NDArray
 
 from tacit.data.sequences import Sequences
 from tacit.data.series import Series
-from tacit.estimators.hmm_choosing import Choice, choose_states, left_out
+from tacit.estimators.hmm_choosing import (
+    PATIENCE,
+    PATIENCE_OF_OPERATORS,
+    Choice,
+    choose_states,
+    left_out,
+)
 from tacit.estimators.hmm_evidence import log_probs_of
 from tacit.estimators.hmm_learning import HMMSettings, Task, gone_on, learn_symbols
 from tacit.estimators.hmm_numbers import learn_numbers
 from tacit.estimators.hmm_stream import Kept
 from tacit.estimators.progress import Report, silent
 from tacit.moments.ngrams import NgramCounts
+from tacit.moments.symbol_windows import symbol_windows
 from tacit.params.gaussian_chain import GaussianChain
 from tacit.params.operators import ChainTables
 
 if TYPE_CHECKING:
+    from tacit.moments.windows import WindowMoments
     from tacit.polish.hmm import OnlineHmm
     from tacit.query.proper import ProperOperators
 
@@ -43,21 +51,31 @@ class Stream:
 
     counts: NgramCounts
     kept: Kept
+    windows: WindowMoments | None = None  # with longer pasts and futures
     online: OnlineHmm | None = None
 
     @staticmethod
     def of(data: Sequences, settings: HMMSettings) -> Stream:
         """Of the first chunk."""
         counts = NgramCounts.of(data, n_jobs=settings.n_jobs)
-        return Stream(counts, Kept.of(data, settings.seed))
+        return Stream(counts, Kept.of(data, settings.seed), _windows(data, settings))
 
     def joined(self, data: Sequences, settings: HMMSettings) -> Stream:
         """With another chunk."""
         counts = self.counts + NgramCounts.of(data, n_jobs=settings.n_jobs)
-        online = self.online
+        online, windows = self.online, self.windows
         if online is not None and settings.learn == "online-em":
             online = gone_on(online, data, counts.n_sequences, settings)
-        return Stream(counts, self.kept.joined(data), online)
+        more = _windows(data, settings)
+        if windows is not None and more is not None:
+            windows = windows + more
+        return Stream(counts, self.kept.joined(data), windows, online)
+
+
+def _windows(data: Sequences, settings: HMMSettings) -> WindowMoments | None:
+    if settings.learn != "spectral" or settings.features == 1:
+        return None
+    return symbol_windows(data, settings.features)
 
 
 def fit_stream(
@@ -68,10 +86,10 @@ def fit_stream(
 
     kept, online = stream.kept.sequences, stream.online
     if settings.learn != "online-em":
-        found = fit_symbols(kept, stream.counts, None, n_states, settings, report)
+        found = fit_symbols(kept, stream, None, n_states, settings, report)
         return found, replace(stream, online=None)
     if online is None or n_states not in ("auto", online.tables.n_states):
-        found = fit_symbols(kept, stream.counts, None, n_states, settings, report)
+        found = fit_symbols(kept, stream, None, n_states, settings, report)
         tables = found.parameters
         assert isinstance(tables, ChainTables)
         begun = gone_on(OnlineHmm.of(tables), kept, stream.counts.n_sequences, settings)
@@ -88,7 +106,7 @@ def fit_stream(
 
 def fit_symbols(
     sequences: Sequences,
-    counts: NgramCounts,
+    stream: Stream,
     held_out: Sequences | None,
     n_states: int | str,
     settings: HMMSettings,
@@ -100,20 +118,21 @@ def fit_symbols(
     ----------
     sequences : Sequences
         Those that EM and choices work on.
-    counts : NgramCounts
-        Of these, and of others that are no longer there.
+    stream : Stream
+        Counts of these, and of others that are no longer there.
     held_out : Sequences or None
         To choose by.
     n_states : int or "auto"
     settings : HMMSettings
     report : callable
     """
+    counts = stream.counts
     told = _sizes(counts, settings)
     if isinstance(n_states, str):
         choice = _choose_for_symbols(sequences, held_out, settings, report)
         n_states = choice.n_states
         told["candidates"] = choice.candidates
-    task = Task(sequences, settings, counts, held_out, report)
+    task = Task(sequences, settings, counts, held_out, report, stream.windows)
     learnt, more = learn_symbols(task, int(n_states))
     told |= {"n_states": int(n_states), **more}
     if isinstance(learnt, ChainTables):
@@ -143,6 +162,7 @@ def _choose_for_symbols(
         lambda learnt: log_probs_of(learnt, out)[0],
         kept.n_positions,
         most=1 if kept.n_symbols == 1 else None,
+        patience=PATIENCE_OF_OPERATORS if settings.learn == "spectral" else PATIENCE,
         report=report,
     )
 

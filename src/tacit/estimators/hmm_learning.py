@@ -17,6 +17,7 @@ from tacit.params.operators import ChainTables
 
 if TYPE_CHECKING:
     from tacit.moments.ngrams import NgramCounts, TripleMoments
+    from tacit.moments.windows import WindowMoments
     from tacit.polish.hmm import OnlineHmm
     from tacit.query.proper import ProperOperators
 
@@ -27,6 +28,7 @@ WAYS = ("auto", "spectral", "tensor", "em", "online-em")
 FALLBACKS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)  # shares of the symbols' frequencies that are tried
 PASSES, BATCH = 5, 100  # of stepwise EM over all sequences, and sequences of a step
 USUAL_PSEUDO_COUNTS = (1.0, 1.0, 5.0)  # of each row of starts, moves and emissions
+RIDGE = 1e-3  # of longer pasts and futures, before both are brought to a common scale
 USUAL_FALLBACK = 0.03  # where nothing can be left out to choose by
 
 
@@ -55,6 +57,9 @@ class Task:
     given_counts: NgramCounts | None = None  # of these, and of others that are no longer there
     validation: Sequences | None = None
     report: Report = silent
+    given_windows: WindowMoments | None = (
+        None  # where `features` is more than one: of all sequences too
+    )
 
     @cached_property
     def counts(self) -> NgramCounts:
@@ -64,6 +69,15 @@ class Task:
         if self.given_counts is not None:
             return self.given_counts
         return NgramCounts.of(self.sequences, n_jobs=self.settings.n_jobs)
+
+    @cached_property
+    def windows(self) -> WindowMoments:
+        """Windows with longer pasts and futures."""
+        from tacit.moments.symbol_windows import symbol_windows
+
+        if self.given_windows is not None:
+            return self.given_windows
+        return symbol_windows(self.sequences, self.settings.features)
 
     def tell(self, step: int, objective: float) -> None:
         """Report a step of EM."""
@@ -78,12 +92,14 @@ def check_states(n_states: int, n_symbols: int, settings: HMMSettings) -> None:
             f"n_states={n_states}, but the sequences show one symbol only, which tells no states apart; "
             f"pass n_states=1, or sequences of several symbols"
         )
-    most = n_symbols**settings.features if settings.learn == "spectral" else n_symbols
+    most = n_symbols
+    if settings.learn == "spectral":
+        most = 1 + settings.features * (n_symbols - 1)
     if settings.learn in ("spectral", "tensor") and n_states > most:
         raise RankError(
-            f'n_states={n_states} with learn="{settings.learn}", but windows of three of {n_symbols} symbols '
-            f'carry at most {most} states; pass fewer, learn="spectral" with features= for longer pasts and '
-            f'futures, or learn="auto"'
+            f'n_states={n_states} with learn="{settings.learn}" and features={settings.features}, but pasts '
+            f"and futures of {n_symbols} symbols then carry at most {most} states; pass fewer, "
+            f'learn="spectral" with a larger features= for longer pasts and futures, or learn="auto"'
         )
 
 
@@ -225,33 +241,44 @@ def _operators_and_fallback(task: Task, rank: int) -> tuple[ProperOperators, Tol
     That share is chosen by sequences that are left out, of those that are there.
     """
     from tacit.estimators.hmm_choosing import left_out
-    from tacit.moments.ngrams import NgramCounts
 
-    found, sequences = _operators(task.counts, rank), task.sequences
-    scores: dict[float, float] = {}
+    found, told = _operators(task, rank)
+    sequences, scores = task.sequences, dict[float, float]()
     if task.validation is not None:
         scores = _fallback_scores(found, task.validation)
     elif sequences.n_positions:
         kept, out = (each.of(sequences) for each in left_out(sequences.ends, task.settings.seed))
         with suppress(DataError, RankError):  # what is kept may carry less than the whole
-            scores = _fallback_scores(_operators(NgramCounts.of(kept), rank), out)
+            scores = _fallback_scores(_operators(Task(kept, task.settings), rank)[0], out)
     fallback = max(scores, key=lambda share: (scores[share], share)) if scores else USUAL_FALLBACK
-    told = {
+    table = [{"fallback": share, "held_out_score": score} for share, score in scores.items()]
+    return replace(found, fallback=fallback), {
         "fallback": fallback,
-        "candidates_fallback": [
-            {"fallback": share, "held_out_score": score} for share, score in scores.items()
-        ],
-        **_spectrum(task.counts.window_moments(), rank),
+        "candidates_fallback": table,
+        **told,
     }
-    return replace(found, fallback=fallback), told
 
 
-def _operators(counts: NgramCounts, rank: int) -> ProperOperators:
+def _operators(task: Task, rank: int) -> tuple[ProperOperators, Told]:
     from tacit.params.hmm import spectral_hmm
+    from tacit.params.spectral_chain import leading_directions, spectral_operators
     from tacit.query.proper import ProperOperators
 
+    counts = task.counts
     shares = counts.singles / max(int(counts.singles.sum()), 1)
-    return ProperOperators(spectral_hmm(counts.window_moments(), rank), shares, 0.0)
+    if task.settings.features == 1:
+        moments = counts.window_moments()
+        return ProperOperators(spectral_hmm(moments, rank), shares, 0.0), _spectrum(moments, rank)
+    windows = task.windows
+    if not windows.n_windows:
+        raise DataError(
+            f"no {2 * task.settings.features + 1} symbols in a row were observed, as "
+            f"features={task.settings.features} needs; pass a smaller features=, or longer sequences"
+        )
+    directions = leading_directions(windows, 2 * rank + 8, RIDGE)
+    operators = spectral_operators(windows, directions, rank, np.ones(counts.n_symbols))
+    told = {"singular_values": [float(each) for each in directions.sizes]}
+    return ProperOperators(operators, shares, 0.0), told
 
 
 def _fallback_scores(found: ProperOperators, sequences: Sequences) -> dict[float, float]:
