@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.params.gaussian_chain import GaussianChain
 from tacit.params.operators import ChainTables
+from tacit.polish.hmm import log_likelihoods
 from tacit.query.paths import StateEvidence, filtered, sums_of, symbol_evidence
 from tacit.query.proper import ProperOperators
 from tacit.query.repairs import Repairs
@@ -38,7 +39,9 @@ def log_probs_of(
 ) -> tuple[Array, Repairs, int]:
     """(sequence,) natural logs of probabilities or densities, what was repaired, and states begun anew."""
     found, repairs, n_restarts = [np.zeros(0)], Repairs(), 0
-    if isinstance(learnt, ChainTables | GaussianChain):
+    if isinstance(learnt, ChainTables):
+        return log_likelihoods(learnt, sequences), repairs, 0
+    if isinstance(learnt, GaussianChain):
         found += [filtered(learnt, seen).log_probs() for seen in evidence_blocks(learnt, sequences)]
         return np.concatenate(found), repairs, 0
     for ends in end_blocks(sequences.ends, _FEW_AT_ONCE):
