@@ -12,10 +12,14 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.factor.sides import (
+    Stack,
+    sides_from_pairs,
+    sides_from_tables,
+    sides_from_turned_tables,
+)
 from tacit.factor.stars import ROUNDING, EdgeViews, Group, PairMoments
 from tacit.factor.svd import stacked_svd
-from tacit.factor.weights import noise_levels, view_strengths, view_weights
-from tacit.factor.whitening import Turn, Whitening, root_scale
 from tacit.moments.source import Moments
 
 Array = NDArray[np.float64]
@@ -62,54 +66,13 @@ class EdgeBasis:
         return self.seen.views.above
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Stack:
-    """Edges of equal shape: their tables, and what scales rows and columns."""
-
-    joint: Array  # (edge, a, b)  the views above stand side by side; of whitened features, if any
-    rows: Array  # (edge, a)
-    columns: Array  # (edge, b)
-    levels: Array  # (edge,)  size of the noise
-    widths: NDArray[np.int64]  # (view,)  cells of each view above
-    turned: _Turned | None = None  # where features were whitened
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Turned:
-    """What whitened the features of edges of equal shape."""
-
-    joint: Array  # (edge, a, b)  tables of the features as they are
-    below: Array  # (edge, a, a)
-    above: tuple[Array, ...]  # per view: (edge, b, b)
-    constants: tuple[Array, Array]  # (edge, a), (edge, b)  of the whitened features
-    indicators: NDArray[np.bool_]  # (edge,)  whether all features are indicators
-
-    @staticmethod
-    def of(joint: Array, below: Turn, above: Sequence[Turn]) -> _Turned:
-        """That of a single edge."""
-        high = np.concatenate([turn.constant for turn in above])
-        return _Turned(
-            joint[None],
-            below.inverse_root[None],
-            tuple(turn.inverse_root[None] for turn in above),
-            (below.constant[None], high[None]),
-            np.array([all(turn.indicators for turn in (below, *above))]),
-        )
-
-    def undone(self, left: Array, back: Array) -> tuple[Array, Array]:
-        """Directions of the whitened features, as directions of the features as they are."""
-        ends = np.cumsum([turn.shape[1] for turn in self.above])[:-1]
-        parts = np.split(back, ends, axis=1)
-        turned = [turn @ part for turn, part in zip(self.above, parts, strict=True)]
-        return self.below @ left, np.concatenate(turned, axis=1)
-
-
 def edge_bases(
     moments: Moments,
     pairs: PairMoments,
     edges: Mapping[Key, EdgeViews],
     *,
     cut: float,
+    shrink: bool = False,
 ) -> dict[Key, EdgeBasis]:
     """A basis for each edge.
 
@@ -120,6 +83,9 @@ def edge_bases(
     cut
         Singular values are kept that exceed this many times the noise expected of independent data of that
         size (for tables that are not whitened: half of one over the root of the number of rows).
+    shrink
+        Whether what crosses an edge is made weaker by as much as noise has made it stronger. A singular
+        value that is just above those of noise is mostly noise itself (Gavish and Donoho 2017).
     """
     single: dict[tuple[int, ...], list[Key]] = defaultdict(list)
     grouped: list[Key] = []
@@ -133,9 +99,13 @@ def edge_bases(
     bases_of = _whitened_bases if pairs.whiten else _plain_bases
     out: dict[Key, EdgeBasis] = {}
     for members in single.values():
-        stack = _from_pairs(pairs, [edges[edge] for edge in members])
+        stack = sides_from_pairs(pairs, [edges[edge] for edge in members])
         out.update(
-            zip(members, bases_of(stack, [edges[edge] for edge in members], cut), strict=True)
+            zip(
+                members,
+                bases_of(stack, [edges[edge] for edge in members], cut, shrink),
+                strict=True,
+            )
         )
     asked = [(*edges[edge].below, *group) for edge in grouped for group in edges[edge].above]
     tables = iter(moments.tables(asked) if asked else [])
@@ -150,135 +120,18 @@ def edge_bases(
         every = [edges[edge] for edge, _ in found]
         blocks = [np.array(each) for each in zip(*(own for _, own in found), strict=True)]
         if pairs.whitening is None:
-            stack, every = _from_tables(every, blocks, moments, pairs)
+            stack, every = sides_from_tables(every, blocks, moments, pairs)
         else:
-            stack, every = _from_turned_tables(every[0], found[0][1], moments, pairs)
-        out.update(zip((edge for edge, _ in found), bases_of(stack, every, cut), strict=True))
+            stack, every = sides_from_turned_tables(every[0], found[0][1], moments, pairs)
+        out.update(
+            zip((edge for edge, _ in found), bases_of(stack, every, cut, shrink), strict=True)
+        )
     return out
 
 
-def _from_pairs(pairs: PairMoments, edges: Sequence[EdgeViews]) -> _Stack:
-    """The tables of edges whose sides are single leaves, all of one shape."""
-    stars = np.array([views.below[0] for views in edges])
-    leaves = np.array([[group[0] for group in views.above] for views in edges])  # (edge, view)
-    weights = view_weights(np.array([views.strengths for views in edges]), whiten=pairs.whiten)
-    cards = pairs.cards
-    rows = pairs.offsets[stars][:, None] + np.arange(cards[stars[0]])  # (edge, a)
-    widths = cards[leaves[0]]
-    steps = np.arange(widths.sum()) - np.repeat(np.cumsum(widths) - widths, widths)
-    columns = np.repeat(pairs.offsets[leaves], widths, axis=1) + steps  # (edge, b)
-    share = weights**2 / np.maximum(pairs.supports[stars[:, None], leaves], 1)  # (edge, view)
-    joint = pairs.joint[rows[:, :, None], columns[:, None, :]]
-    freedom, turned = cards - 1.0, None
-    if pairs.whitening is not None:
-        turns, constants = pairs.whitening.turns, pairs.whitening.constants
-        freedom = pairs.whitening.freedom
-        alike = np.array([turn.indicators for turn in turns])
-        turned = _Turned(
-            joint,
-            np.array([turns[star].inverse_root for star in stars]),
-            tuple(np.array([turns[leaf].inverse_root for leaf in view]) for view in leaves.T),
-            (constants[rows], constants[columns]),
-            np.logical_and(alike[stars], alike[leaves].all(axis=1)),
-        )
-        joint = pairs.whitening.joint[rows[:, :, None], columns[:, None, :]]
-    return _Stack(
-        joint=joint,
-        rows=pairs.scale[rows],
-        columns=pairs.scale[columns] * np.repeat(weights, widths, axis=1),
-        levels=noise_levels(share, freedom[stars], freedom[leaves], whiten=pairs.whiten),
-        widths=widths,
-        turned=turned,
-    )
-
-
-def _from_tables(
-    edges: Sequence[EdgeViews], blocks: Sequence[Array], moments: Moments, pairs: PairMoments
-) -> tuple[_Stack, list[EdgeViews]]:
-    """The tables of edges whose sides are groups of leaves, all of one shape, and the strengths of views.
-
-    Parameters
-    ----------
-    blocks : sequence of (edge, a, b) arrays
-        The tables of each view.
-    """
-    n_edges, n_cells, _ = blocks[0].shape
-    widths = np.array([block.shape[2] for block in blocks])
-    rows, columns = np.ones((n_edges, n_cells)), [np.ones(block.shape[::2]) for block in blocks]
-    if pairs.whiten:
-        rows = root_scale(blocks[0].sum(axis=2), moments.n_rows)
-        columns = [root_scale(block.sum(axis=1), moments.n_rows) for block in blocks]
-    ranks = np.array([views.rank for views in edges])
-    strengths = np.empty((n_edges, len(blocks)))
-    for view, (block, scale) in enumerate(zip(blocks, columns, strict=True)):
-        rest = block
-        if pairs.whiten:
-            by_row, by_column = block.sum(axis=2, keepdims=True), block.sum(axis=1, keepdims=True)
-            rest = block - by_row * by_column / by_row.sum(axis=1, keepdims=True)
-        scaled = rows[:, :, None] * rest * scale[:, None, :]
-        strengths[:, view] = view_strengths(scaled, ranks, whiten=pairs.whiten)
-    weights = view_weights(strengths, whiten=pairs.whiten)
-    share = weights**2 / max(moments.n_rows, 1)
-    freedom, freedoms = np.full(n_edges, n_cells - 1.0), np.tile(widths - 1.0, (n_edges, 1))
-    stack = _Stack(
-        joint=np.concatenate(blocks, axis=2),
-        rows=rows,
-        columns=np.concatenate(columns, axis=1) * np.repeat(weights, widths, axis=1),
-        levels=noise_levels(share, freedom, freedoms, whiten=pairs.whiten),
-        widths=widths,
-    )
-    found = zip(edges, strengths.tolist(), strict=True)
-    return stack, [replace(views, strengths=tuple(values)) for views, values in found]
-
-
-def _from_turned_tables(
-    views: EdgeViews, blocks: Sequence[Array], moments: Moments, pairs: PairMoments
-) -> tuple[_Stack, list[EdgeViews]]:
-    """The same for one edge whose leaves have features that are whitened."""
-    assert pairs.whitening is not None
-    widths = np.array([block.shape[1] for block in blocks])
-    below, above = _group_turns(views, blocks, moments.n_rows, pairs.whitening)
-    turned = _Turned.of(np.concatenate(blocks, axis=1), below, above)
-    blocks = [
-        below.inverse_root @ block @ turn.inverse_root
-        for block, turn in zip(blocks, above, strict=True)
-    ]
-    low, high = turned.constants
-    strengths = []
-    for block, one in zip(blocks, np.split(high[0], np.cumsum(widths)[:-1]), strict=True):
-        by_row, by_column = block @ one, low[0] @ block
-        rest = block - np.outer(by_row, by_column) / (low[0] @ by_row) if pairs.whiten else block
-        found = view_strengths(rest[None], np.array([views.rank]), whiten=pairs.whiten)
-        strengths.append(float(found[0]))
-    weights = view_weights(np.array([strengths]), whiten=pairs.whiten)
-    share = weights**2 / max(moments.n_rows, 1)
-    freedoms = np.array([[turn.freedom for turn in above]])
-    stack = _Stack(
-        joint=np.concatenate(blocks, axis=1)[None],
-        rows=np.ones((1, len(blocks[0]))),
-        columns=np.repeat(weights, widths, axis=1),
-        levels=noise_levels(share, np.array([below.freedom]), freedoms, whiten=pairs.whiten),
-        widths=widths,
-        turned=turned,
-    )
-    return stack, [replace(views, strengths=tuple(strengths))]
-
-
-def _group_turns(
-    views: EdgeViews, blocks: Sequence[Array], n_rows: float, whitening: Whitening
-) -> tuple[Turn, list[Turn]]:
-    """What whitens the joint features of the leaves below an edge, and of each view above it."""
-    total = whitening.total(views.below)
-    totals = [whitening.total(group) for group in views.above]
-    below = whitening.of_group(views.below, blocks[0] @ totals[0], n_rows)
-    above = [
-        whitening.of_group(group, total @ block, n_rows)
-        for group, block in zip(views.above, blocks, strict=True)
-    ]
-    return below, above
-
-
-def _plain_bases(stack: _Stack, edges: Sequence[EdgeViews], cut: float) -> list[EdgeBasis]:
+def _plain_bases(
+    stack: Stack, edges: Sequence[EdgeViews], cut: float, shrink: bool
+) -> list[EdgeBasis]:
     """The bases of edges of equal shape: singular vectors of the tables as they are."""
     left, values, right = stacked_svd(
         stack.joint * stack.rows[:, :, None] * stack.columns[:, None, :]
@@ -287,10 +140,13 @@ def _plain_bases(stack: _Stack, edges: Sequence[EdgeViews], cut: float) -> list[
     back = _undone(right, values, thresholds) * stack.columns[:, :, None]
     ranks = (values > thresholds[:, None]).sum(axis=1)
     left *= stack.rows[:, :, None]
-    return _cut_bases(stack, edges, left, back, values, thresholds, ranks)
+    kept = _strengths(values, thresholds) if shrink else None
+    return _cut_bases(stack, edges, left, back, values, thresholds, ranks, kept)
 
 
-def _whitened_bases(stack: _Stack, edges: Sequence[EdgeViews], cut: float) -> list[EdgeBasis]:
+def _whitened_bases(
+    stack: Stack, edges: Sequence[EdgeViews], cut: float, shrink: bool
+) -> list[EdgeBasis]:
     """The same, with the constant as the first direction, and the others with mean zero.
 
     The constant is a singular vector of every whitened table, but for the rows that were added to the
@@ -312,10 +168,13 @@ def _whitened_bases(stack: _Stack, edges: Sequence[EdgeViews], cut: float) -> li
     left = np.concatenate([low, left], axis=2)
     back = np.concatenate([high / (n_views * scale), back], axis=2)
     values = np.concatenate([np.ones((len(joint), 1)), values], axis=1)
-    return _cut_bases(stack, edges, left, back, values, thresholds, ranks)
+    kept = _strengths(values, thresholds) if shrink else None
+    if kept is not None:
+        kept[:, 0] = 1.0  # the constant is not estimated
+    return _cut_bases(stack, edges, left, back, values, thresholds, ranks, kept)
 
 
-def _margins(stack: _Stack) -> tuple[Array, Array, Array, Array, Array]:
+def _margins(stack: Stack) -> tuple[Array, Array, Array, Array, Array]:
     """The constants (edge, a, 1) and (edge, b, 1); what the table makes of them; its total in each view.
 
     Indicators sum to one, so that the constants are ones, the margins sums, and the totals ones.
@@ -334,7 +193,7 @@ def _margins(stack: _Stack) -> tuple[Array, Array, Array, Array, Array]:
     return low[:, :, None], high[:, :, None], by_row, by_column, mass
 
 
-def _thresholds(stack: _Stack, edges: Sequence[EdgeViews], cut: float, largest: Array) -> Array:
+def _thresholds(stack: Stack, edges: Sequence[EdgeViews], cut: float, largest: Array) -> Array:
     """(edge,) What singular values must exceed."""
     noise = np.array([views.noise for views in edges])
     return np.maximum(cut * noise * stack.levels, ROUNDING * largest)
@@ -348,14 +207,23 @@ def _undone(right: Array, values: Array, thresholds: Array) -> Array:
     return right.swapaxes(1, 2) * inverse[:, None, :]
 
 
+def _strengths(values: Array, thresholds: Array) -> Array:
+    """(edge, direction) How much of each direction is not noise; the first one is kept in any case."""
+    noise = thresholds[:, None] / np.maximum(values, np.maximum(thresholds, 1e-300)[:, None])
+    kept = np.sqrt(1 - noise**2)
+    kept[kept[:, 0] == 0, 0] = 1.0
+    return np.asarray(kept)
+
+
 def _cut_bases(
-    stack: _Stack,
+    stack: Stack,
     edges: Sequence[EdgeViews],
     left: Array,
     back: Array,
     values: Array,
     thresholds: Array,
     ranks: NDArray[np.int64],
+    kept: Array | None,
 ) -> list[EdgeBasis]:
     """The bases with as many directions as the data show and the numbers of states allow."""
     joint = stack.joint
@@ -368,8 +236,12 @@ def _cut_bases(
         rank = max(1, min(n_seen, views.rank))
         seen = EdgeSpectrum(views, values[at], rank, float(thresholds[at]))
         basis = EdgeBasis(seen, left[at, :, :rank], back[at, :, :rank], emit[at, :, :rank])
-        whole = stack.turned is None or stack.turned.indicators[at]
-        out.append(basis if whole else _corrected(basis))
+        if stack.turned is not None and not stack.turned.indicators[at]:
+            basis = _corrected(basis)
+        if kept is not None:
+            own = kept[at, :rank]
+            basis = EdgeBasis(seen, basis.left, basis.right * own, basis.emit * own)
+        out.append(basis)
     return out
 
 
