@@ -39,8 +39,8 @@ class Search:
     growth: int = 3  # times as many positions for the second
     first_steps: int = 100
     second_steps: int = 30
-    kept: int = 2  # starts that climb twice
-    gain: float = 1e-5  # nats per position below which a short climb ends
+    kept: int = 3  # starts that climb twice
+    gain: float = 5e-6  # nats per position below which a short climb ends
     last_gain: float = 5e-7  # the same of the last climb, if `tol` does not ask for less care
     random: int = 3  # starts where there are no windows of three
     longest: int = 1000  # positions of a piece of a sequence
