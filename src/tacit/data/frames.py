@@ -85,6 +85,8 @@ def is_series(X: Any) -> bool:
 
 def is_frame(X: Any) -> bool:
     """Whether this is a frame of some library; a lazy one is not run for the answer."""
+    if type(X).__module__ == "pyarrow.lib" and type(X).__name__ == "Table":
+        return True  # what narwhals would say, after a while
     return isinstance(_narwhal(X), nw.DataFrame | nw.LazyFrame)
 
 
@@ -138,7 +140,12 @@ def _is_integral(frame: nw.DataFrame[Any]) -> bool:
     if frame.implementation.is_pandas_like():
         # numpy's own integers have no gaps; asking for them would take longer than reading
         return all(isinstance(t, np.dtype) and t.kind in "iu" for t in frame.to_native().dtypes)
-    if not all(dtype.is_integer() for dtype in frame.schema.dtypes()):
+    if frame.implementation.is_pyarrow():
+        import pyarrow as pa
+
+        if not all(map(pa.types.is_integer, frame.to_native().schema.types)):
+            return False
+    elif not all(dtype.is_integer() for dtype in frame.schema.dtypes()):
         return False
     return not any(frame.select(nw.all().null_count()).row(0))
 
