@@ -29,8 +29,9 @@ STATES = (10, 20, 40, 80)
 # hardly leave what they have found. Both are tried multiplied by these too.
 MOVES = {False: 0.2, True: 0.4}
 OTHER_MOVES = (0.2, 3.0)
-# EM steps before sampling where moves depend on the symbol.
-STEPS_BEFORE = 20
+# EM steps before sampling where moves depend on the symbol, and more of the best of these. On long sequences
+# and many states EM comes further than sampling in the same time; on short ones the other way round.
+STEPS_BEFORE, MORE_STEPS = 20, 60
 # Rank, basis and greatest length of strings of the weighted automaton that beginnings are clustered by.
 _RANK, _BASIS, _SIDE = 20, 300, 5
 _PER_ROUND = 4  # automata that are averaged where a chain is judged
@@ -238,7 +239,8 @@ class Learning:
                 done = (number + share) / len(chains)
                 self._report(0.6 + 0.4 * done, "sampling from all sequences")
 
-            own = self._samples(sampler, told)
+            share = max(float(weight), 1 / 3)
+            own = self._samples(sampler, share, told)
             parts.extend(own)
             shares.extend([weight / len(own)] * len(own))
         together = np.array(shares)
@@ -250,9 +252,12 @@ class Learning:
             return tables
         return self._polished(tables, self._tree, STEPS_BEFORE, stopped=False)
 
-    def _samples(self, sampler: Sampler, told: Callable[[float], None]) -> list[AutomatonTables]:
-        """Automata spread over the last two thirds of a chain."""
-        n_sweeps, n_samples = self._settings.n_sweeps, self._settings.n_samples
+    def _samples(
+        self, sampler: Sampler, share: float, told: Callable[[float], None]
+    ) -> list[AutomatonTables]:
+        """Automata spread over the last two thirds of a chain; a chain of a small share is shorter."""
+        n_sweeps = max(round(share * self._settings.n_sweeps), 1)
+        n_samples = max(round(share * self._settings.n_samples), 1)
         burnt = n_sweeps // 3
         sampler.run(burnt)
         out = []
@@ -265,12 +270,15 @@ class Learning:
         return out
 
     def _chosen(self, chains: list[_Chain]) -> list[_Chain]:
-        """The best two chains: after each round the worse half of either kind drops out.
+        """The best two chains, and the best of the other kind: the worse half of either drops out in turn.
 
         Chains of tied moves start from nothing and take longer to get anywhere: the two kinds meet only
         when one of each is left.
         """
         sweeps = max(self._settings.n_sweeps // 12, 1)
+        for chain in chains:
+            if chain.shape.tied:
+                chain.sampler.run(2 * sweeps)
         most = max(sum(chain.shape.tied == tied for chain in chains) for tied in (False, True))
         while most > 1:
             self._round(chains, sweeps)
@@ -285,14 +293,20 @@ class Learning:
         self._round(chains, 2 * sweeps)
         chains = self._varied(max(chains, key=lambda each: each.value)) + chains
         self._round(chains, 2 * sweeps)
-        return sorted(chains, key=lambda each: -each.value)[:2]
+        chains = sorted(chains, key=lambda each: -each.value)
+        others = [chain for chain in chains if chain.shape.tied != chains[0].shape.tied]
+        return [*chains[:2], *(chain for chain in others[:1] if chain not in chains[:2])]
 
     def _varied(self, best: _Chain) -> list[_Chain]:
-        """Chains that go on from a chain with fewer and with more pseudo-counts."""
+        """Chains that go on from a chain: with other pseudo-counts, and after more EM."""
+        tables = best.sampler.tables()
+        factors: tuple[float, ...] = OTHER_MOVES
+        if not best.shape.tied:
+            tables, factors = self._polished(tables, self._tree, MORE_STEPS), (*factors, 1.0)
         out = []
-        for factor in OTHER_MOVES:
+        for factor in factors:
             shape = replace(best.shape, move=best.shape.move * factor)
-            out.append(self._chain(shape, best.sampler.tables()))
+            out.append(self._chain(shape, tables))
         return out
 
     def _round(self, chains: list[_Chain], sweeps: int) -> None:
