@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tacit.params.operators import ChainLayout, ChainTables
 from tacit.polish.climb import AbsoluteGain, Climb, Step, climb_accelerated
+from tacit.query.paths import StateEvidence, smoothed
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -98,15 +99,8 @@ def step_logs(tables: ChainTables, seen: Seen) -> tuple[Array, Array]:
 
 def smoothed_states(tables: ChainTables, seen: Seen) -> Array:
     """(position, state) P(state | whole sequence)."""
-    from tacit.loops.chains import forward_backward
-
-    _, likelihoods, _ = seen.of_states(tables)
-    k = tables.n_states
-    posterior, logs = np.empty_like(likelihoods), np.empty(seen.n_positions)
-    moves = np.ascontiguousarray(tables.moves)
-    starts, counts = np.zeros(k), np.zeros((k, k))
-    forward_backward(tables.start, moves, likelihoods, seen.ends, posterior, logs, starts, counts)
-    return posterior
+    _, likelihoods, taken = seen.of_states(tables)
+    return smoothed(tables, StateEvidence(likelihoods, taken, seen.ends))
 
 
 def expectation(layout: ChainLayout, seen: Seen) -> Callable[[Array], tuple[float, Array]]:
