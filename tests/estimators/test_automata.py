@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from tests.oracles.automata import random_tables, string_value, words
 
+from oracles.automata import random_tables, string_value, words
 from tacit.data.sequences import Sequences
 from tacit.errors import (
     ArgumentError,

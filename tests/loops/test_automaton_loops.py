@@ -7,9 +7,9 @@ from math import lgamma
 
 import numpy as np
 import pytest
-from tests.oracles.automata import random_tables
-from tests.oracles.python_source import python_source
 
+from oracles.automata import random_tables
+from oracles.python_source import python_source
 from tacit.data.sequences import Sequences
 from tacit.loops import automata, sweeps
 from tacit.moments.prefixes import PrefixTree

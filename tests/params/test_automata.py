@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.oracles.automata import exact_counts, random_tables, string_value, words
 
+from oracles.automata import exact_counts, random_tables, string_value, words
 from tacit.errors import RankError
 from tacit.moments.hankel import STATISTICS, hankel_blocks
 from tacit.params.automata import Automaton, hankel_factors

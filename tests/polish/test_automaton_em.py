@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.oracles.automata import random_tables
 
+from oracles.automata import random_tables
 from tacit.data.sequences import Sequences
 from tacit.estimators.probabilistic_learning import embedded
 from tacit.moments.prefixes import PrefixTree

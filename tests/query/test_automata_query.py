@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.oracles.automata import exact_counts, random_tables, string_value, words
 
+from oracles.automata import exact_counts, random_tables, string_value, words
 from tacit.data.sequences import Sequences
 from tacit.moments.hankel import hankel_blocks
 from tacit.moments.prefixes import PrefixTree
