@@ -1,0 +1,20 @@
+"""Model files of hidden Markov models that were written once and stay readable."""
+
+import json
+
+import numpy as np
+import pytest
+
+import tacit
+from oracles.stored_hmms import FOLDER, MODELS, answers
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_stored_hidden_markov_model_says_what_it_said(name):
+    model = tacit.load(FOLDER / f"{name}.tacit")
+    said = json.loads((FOLDER / f"{name}.json").read_text())
+    found = answers(name, model)
+    assert found.keys() == said.keys()
+    for key, value in said.items():
+        for one, other in zip(found[key], value, strict=True):
+            assert np.asarray(one) == pytest.approx(np.asarray(other), rel=1e-7, abs=1e-9), key

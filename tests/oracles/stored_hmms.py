@@ -1,0 +1,64 @@
+"""Writes the stored model files of hidden Markov models, and what the models say before they are saved.
+
+Like `stored_models`: written once, when the format is new, and then never again.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from tacit.estimators.hmm import HMM
+
+FOLDER = Path(__file__).parents[1] / "files" / "stored"
+MODELS = {
+    "hmm-1-tables": lambda: HMM(2, max_iter=20),
+    "hmm-1-operators": lambda: HMM(2, "spectral"),
+    "hmm-1-numbers": lambda: HMM(2, emissions="gaussian", max_iter=20),
+}
+
+
+def sequences(n=40, seed=0):
+    """Stretches of one or the other symbol, with gaps, and a symbol that is a pair."""
+    rng = np.random.default_rng(seed)
+    states = np.cumsum(rng.random((n, 10)) < 0.2, axis=1) % 2
+    codes = np.where(rng.random((n, 10)) < 0.85, states, rng.integers(0, 3, (n, 10)))
+    symbols = ["a", 7, ("b", 1.5)]
+    found = [[symbols[code] for code in row] for row in codes]
+    found[1][3] = None
+    return found
+
+
+def numbers(n=40, seed=0):
+    """Rows of two numbers in two states, with gaps."""
+    rng = np.random.default_rng(seed)
+    states = np.cumsum(rng.random((n, 10)) < 0.2, axis=1) % 2
+    values = (rng.normal(size=(n, 10, 2)) + 3 * states[..., None]).round(6)
+    values[1, 3, 0] = np.nan
+    return list(values)
+
+
+def data_for(name, seed=0):
+    """What a model is fitted with or asked about."""
+    return numbers(seed=seed) if name.endswith("numbers") else sequences(seed=seed)
+
+
+def answers(name, model):
+    """Numbers that depend on everything that is stored."""
+    asked = data_for(name, seed=1)[:5]
+    said = {
+        "score": model.score_samples(asked).tolist(),
+        "filter": [each.tolist() for each in model.filter(asked)],
+    }
+    if name.endswith("numbers"):
+        return said | {"next": np.asarray(model.expectation(asked)).tolist()}
+    return said | {"next": model.predict_next_proba(asked).tolist()}
+
+
+if __name__ == "__main__":
+    for name, make in MODELS.items():
+        path = FOLDER / f"{name}.tacit"
+        if not path.exists():
+            model = make().fit(data_for(name))
+            model.save(path)
+            path.with_suffix(".json").write_text(json.dumps(answers(name, model), indent=1) + "\n")
