@@ -87,6 +87,21 @@ def test_a_stationary_start_is_that_of_the_moves():
         assert model.start_ @ model.transitions_ == pytest.approx(model.start_, abs=1e-6)
 
 
+def test_what_was_found_is_told():
+    told = HMM(3, "spectral").fit(TRAIN).diagnostics_
+    assert len(told["singular_values"]) >= 3
+    assert told["n_supported"] == 3
+    assert told["held_out_repairs"]["n_answers"] == 400 * 12
+    assert told["fallback"] in {row["fallback"] for row in told["candidates_fallback"]}
+    told = HMM(3, "auto").fit(TRAIN).diagnostics_
+    assert told["n_supported"] == 3
+    assert told["singular_values"][2] > told["noise"] > told["singular_values"][3]
+    assert told["n_steps"] > 1
+    assert told["converged"]
+    told = HMM(3, "em", n_restarts=2).fit(TRAIN).diagnostics_
+    assert len(told["objectives"]) == 2
+
+
 # -- streams --------------------------------------------------------------------------------------
 
 

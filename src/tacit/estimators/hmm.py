@@ -78,8 +78,8 @@ class HMM(HMMQueries):
 
     Examples
     --------
-    >>> from tacit.estimators.hmm import HMM
-    >>> model = HMM(n_states=2).fit(["aabbbaabbb", "bbbaaabb", "aaabbbaa"])
+    >>> import tacit
+    >>> model = tacit.HMM(n_states=2).fit(["aabbbaabbb", "bbbaaabb", "aaabbbaa"])
     >>> model.symbols_, model.transitions_.shape
     (('a', 'b'), (2, 2))
     >>> model.predict_next_proba(["aab"]).shape

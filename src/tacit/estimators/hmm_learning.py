@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tacit.moments.windows import WindowMoments
     from tacit.polish.hmm import OnlineHmm
     from tacit.query.proper import ProperOperators
+    from tacit.query.repairs import Repairs
 
 Array = NDArray[np.float64]
 Told = dict[str, Any]
@@ -241,20 +242,23 @@ def _operators_and_fallback(task: Task, rank: int) -> tuple[ProperOperators, Tol
     That share is chosen by sequences that are left out, of those that are there.
     """
     from tacit.estimators.hmm_choosing import left_out
+    from tacit.query.repairs import Repairs
 
     found, told = _operators(task, rank)
-    sequences, scores = task.sequences, dict[float, float]()
+    sequences, scores, repairs = task.sequences, dict[float, float](), Repairs()
     if task.validation is not None:
-        scores = _fallback_scores(found, task.validation)
+        scores, repairs = _fallback_scores(found, task.validation)
     elif sequences.n_positions:
         kept, out = (each.of(sequences) for each in left_out(sequences.ends, task.settings.seed))
         with suppress(DataError, RankError):  # what is kept may carry less than the whole
-            scores = _fallback_scores(_operators(Task(kept, task.settings), rank)[0], out)
+            tried, _ = _operators(Task(kept, task.settings), rank)
+            scores, repairs = _fallback_scores(tried, out)
     fallback = max(scores, key=lambda share: (scores[share], share)) if scores else USUAL_FALLBACK
     table = [{"fallback": share, "held_out_score": score} for share, score in scores.items()]
     return replace(found, fallback=fallback), {
         "fallback": fallback,
         "candidates_fallback": table,
+        "held_out_repairs": repairs.as_dict(),
         **told,
     }
 
@@ -281,18 +285,21 @@ def _operators(task: Task, rank: int) -> tuple[ProperOperators, Told]:
     return ProperOperators(operators, shares, 0.0), told
 
 
-def _fallback_scores(found: ProperOperators, sequences: Sequences) -> dict[float, float]:
-    """Mean log-probability of a symbol, for each share of frequencies."""
+def _fallback_scores(
+    found: ProperOperators, sequences: Sequences
+) -> tuple[dict[float, float], Repairs]:
+    """Mean log-probability of a symbol, for each share of frequencies; and what was negative."""
     codes = sequences.codes
-    logs, _, _ = found.step_logs(codes, sequences.lengths)
+    logs, repairs, _ = found.step_logs(codes, sequences.lengths)
     there = codes >= 0
     if not there.any():
-        return {}
+        return {}, repairs
     told, usual = np.exp(logs[there]), found.shares[codes[there]]
-    return {
+    scores = {
         share: float(np.log(np.maximum((1 - share) * told + share * usual, 1e-300)).mean())
         for share in FALLBACKS
     }
+    return scores, repairs
 
 
 # -- chunks ---------------------------------------------------------------------------------------
