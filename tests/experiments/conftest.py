@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.experiments import sites, stocks, towns
+from tacit.experiments import sites, stocks, tags, towns
 
 
 @pytest.fixture(scope="session")
@@ -112,5 +112,45 @@ def made_up_towns(folder_of_towns, monkeypatch):
         cache.cache_clear()
     monkeypatch.setenv("TACIT_DATA", str(folder_of_towns))
     yield folder_of_towns
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def folder_of_tags(folder_of_stocks):
+    """Sentences of five tags whose next one depends on the two before it."""
+    rng = np.random.default_rng(3)
+    moves = rng.dirichlet(np.full(6, 0.3), size=(6, 6))
+    moves[:, :, 5] = 0.1  # the end
+    moves /= moves.sum(axis=2, keepdims=True)
+    moves[5, 5, 5] = 0.0
+
+    def sentence():
+        before, found = (5, 5), []
+        while len(found) < 40:
+            chances = moves[before]
+            tag = int(rng.choice(6, p=chances / chances.sum()))
+            if tag == 5:
+                break
+            found.append("ABCDE"[tag])
+            before = before[1], tag
+        return " ".join(found or ["A"])
+
+    folder = folder_of_stocks / "postags"
+    folder.mkdir()
+    for part, n in (("train", 150), ("dev", 40), ("test", 40)):
+        text = "\n".join(sentence() for _ in range(n)) + "\n"
+        (folder / f"en_ewt.upos.{part}.txt").write_text(text)
+    return folder_of_stocks
+
+
+@pytest.fixture
+def made_up_tags(folder_of_tags, monkeypatch):
+    """The folder that loaders look in; what experiments remember of another is forgotten."""
+    caches = (tags.tags_of, tags._warm_up)
+    for cache in caches:
+        cache.cache_clear()
+    monkeypatch.setenv("TACIT_DATA", str(folder_of_tags))
+    yield folder_of_tags
     for cache in caches:
         cache.cache_clear()

@@ -639,3 +639,39 @@ def test_what_was_not_run_does_not_hold():
     assert counted("trees", []) == Finding(held=False, seen="0 of 0 trees")
     assert counted("trees", [True, True, False], at_least=2 / 3).held
     assert not counted("trees", [True, True, False]).held
+
+
+# -- parts of speech ------------------------------------------------------------------------------
+
+
+def error_wfa_pos(trial):
+    plain = {"unigram": 0.85, "bigram": 0.66, "trigram": 0.62}
+    learnt = {"spectral, symbols": 0.63, "spectral, substrings": 0.62, "EM": 0.61}
+    name = trial.method.name
+    if name in learnt:  # twelve states are the best
+        return learnt[name] + 0.01 * abs(trial.size - 12)
+    return plain.get(name, 0.6)
+
+
+def seconds_wfa_pos(trial):
+    return {"EM": 5.0}.get(trial.method.name, 0.1)
+
+
+def test_parts_of_speech_hold_where_spectral_is_as_good_and_fast():
+    assert held("wfa-pos", error_wfa_pos, seconds_wfa_pos) == [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("error", "seconds", "part"),
+    [
+        (
+            but(error_wfa_pos, is_method("spectral, symbols"), lambda n: n + 0.05),
+            seconds_wfa_pos,
+            0,
+        ),
+        (but(error_wfa_pos, is_method("EM"), lambda n: n - 0.1), seconds_wfa_pos, 1),
+        (error_wfa_pos, but(seconds_wfa_pos, is_method("spectral, substrings"), times(9)), 2),
+    ],
+)
+def test_parts_of_speech_fail_in_the_part_that_is_otherwise(error, seconds, part):
+    assert held("wfa-pos", error, seconds) == [each != part for each in range(3)]

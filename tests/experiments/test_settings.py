@@ -13,6 +13,7 @@ REAL = {
     "fig-6.7",
     "fig-7.9",
     "song-fig-3",
+    "wfa-pos",
 }  # those with data that are not drawn from a model
 NUMBERS = {"fig-6.5", "fig-6.6"}  # those that draw numbers, not categories
 MODELS = [name for name in HOMES if name not in REAL | NUMBERS]
@@ -212,3 +213,18 @@ def test_an_unknown_name_or_scale_is_an_error_that_lists_what_there_is(tmp_path)
     with pytest.raises(ArgumentError, match="'small', 'paper'"):
         run("fig-4.4", scale="huge", out=tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_parts_of_speech_are_those_of_the_whole_treebank_with_both_bases():
+    (case,) = paper("wfa-pos").cases
+    assert (case.kind, case.n_train, case.n_aside, case.n_test) == ("upos", 12_544, 2001, 2077)
+    assert paper("wfa-pos").sizes[-1] == 50
+    symbols, printed = options("wfa-pos", "spectral, symbols")
+    assert (symbols["max_length"], printed) == (1, True)
+    assert options("wfa-pos", "spectral, substrings")[0]["max_length"] > 1
+    assert options("wfa-pos", "EM")[0]["n_restarts"] == 3
+    assert [options("wfa-pos", name)[0]["order"] for name in ("unigram", "bigram", "trigram")] == [
+        1,
+        2,
+        3,
+    ]

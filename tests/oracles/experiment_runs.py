@@ -7,6 +7,7 @@ def made_run(kind, trial, error, seconds):
     """The run of a trial, with these numbers."""
     results = {kind.first_result: error, "kl": 0.1, "not_positive": 0.0, "seconds": seconds}
     results |= {"splits": 0.1, "spread": 0.1 * error, "wrong_by_bayes": error}
+    results |= {"wrong_aside": error, "nats": -error}
     names = kind.columns()[len(trial.key) :]
     cells = [f"{results[name]:.6g}" if name in results else "" for name in names]
     if "n_steps" in names:

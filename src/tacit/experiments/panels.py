@@ -23,8 +23,8 @@ LABELS = {
     "hops": "wrong hops (summed over pairs)",
     "off": "mean absolute error",
 }
-ALONG = {"n_rows": "training rows", "query_size": "stocks in the query"}
-LINEAR = {"wrong", "off", "query_size"}
+ALONG = {"n_rows": "training rows", "query_size": "stocks in the query", "n_states": "states"}
+LINEAR = {"wrong", "off", "query_size", "n_states"}
 # On log scales that have a zero: up to this number they are plain.
 PLAIN_UP_TO = {"hops": 10.0}  # all others are on log scales
 

@@ -31,6 +31,7 @@ HOMES = {
     "fig-7.9": "fig_7_9",
     "song-fig-2": "song_fig_2",
     "song-fig-3": "song_fig_3",
+    "wfa-pos": "wfa_pos",
 }
 
 # What users choose from; tests have a smaller one of their own.

@@ -1,0 +1,147 @@
+"""Survey, section 3.3: the next part of speech by weighted automata, EM and n-grams.
+
+The survey tells of the experiment of Balle et al. with two bases of Hankel blocks: single symbols, and the
+most frequent substrings. Its treebank is not free; `load_postags` has another, of 12,544 training sentences.
+The numbers of states are chosen by sentences that are neither learnt from nor judged on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tacit.experiments.grids import Method
+from tacit.experiments.panels import Panel, lines
+from tacit.experiments.runs import Runs
+from tacit.experiments.tags import (
+    EM,
+    HANKEL,
+    NGRAMS,
+    PROBABILISTIC,
+    WEIGHTED,
+    TagCase,
+    TagSettings,
+    tags_of,
+)
+from tacit.experiments.verdicts import Experiment, Finding, Inequality, counted
+
+UNIGRAM, BIGRAM, TRIGRAM = (
+    Method(name, NGRAMS, (("order", order),))
+    for order, name in enumerate(("unigram", "bigram", "trigram"), start=1)
+)
+SYMBOLS = Method("spectral, symbols", HANKEL, (("basis", 1000), ("max_length", 1)), as_printed=True)
+SUBSTRINGS = Method(
+    "spectral, substrings", HANKEL, (("basis", 500), ("max_length", 4)), as_printed=True
+)
+BY_EM = Method("EM", EM, (("n_restarts", 3), ("max_iter", 100)))
+OWN_WEIGHTED = Method("weighted automaton", WEIGHTED)
+OWN_STATES = Method("probabilistic automaton", PROBABILISTIC, (("learn", "em"),))
+METHODS = (UNIGRAM, BIGRAM, TRIGRAM, SYMBOLS, SUBSTRINGS, BY_EM, OWN_WEIGHTED, OWN_STATES)
+
+SPECTRAL = (SYMBOLS.name, SUBSTRINGS.name)
+OURS = {SUBSTRINGS.name: OWN_WEIGHTED.name, BY_EM.name: OWN_STATES.name}
+MUCH_LESS = 0.1  # of the time
+
+
+def settings(sizes: Sequence[int], n_starts: int, case: TagCase | None = None) -> TagSettings:
+    """So many numbers of states, and random starts."""
+    return TagSettings((case or TagCase(),), METHODS, tuple(sizes), n_starts)
+
+
+def ahead_of_short_contexts(runs: Runs) -> Finding:
+    """EM and both bases against n-grams that look back at no tag or at one."""
+    outcomes = [
+        chosen(runs, name) < chosen(runs, other.name)
+        for name in (*SPECTRAL, BY_EM.name)
+        for other in (UNIGRAM, BIGRAM)
+    ]
+    shown = ", ".join(
+        f"{name} {chosen(runs, name):.4f}" for name in (BIGRAM.name, *SPECTRAL, BY_EM.name)
+    )
+    found = counted("comparisons", outcomes)
+    return Finding(found.held, f"{found.seen}; {shown}")
+
+
+def comparable(runs: Runs) -> Finding:
+    """The distance of spectral from EM, and of both from the bigrams."""
+    by_em, bigram = chosen(runs, BY_EM.name), chosen(runs, BIGRAM.name)
+    near = min(abs(chosen(runs, name) - by_em) for name in SPECTRAL)
+    far = bigram - by_em
+    return Finding(near < far / 2, f"{near:.4f} and {far:.4f}")
+
+
+def much_faster(runs: Runs) -> Finding:
+    """The CPU time of either basis against that of EM, each with its chosen number of states."""
+    ratios = [_seconds(runs, name) / _seconds(runs, BY_EM.name) for name in SPECTRAL]
+    shown = " and ".join(f"{ratio:.4f}" for ratio in ratios)
+    return Finding(all(ratio < MUCH_LESS for ratio in ratios), f"{shown} of the time of EM")
+
+
+def _seconds(runs: Runs, method: str) -> float:
+    return runs.at(best_size(runs, method)).median("seconds", method=method)
+
+
+def best_size(runs: Runs, method: str) -> int:
+    """The number of states that errs least often on the sentences to choose by."""
+    return min(runs.sizes, key=lambda size: runs.at(size).median("wrong_aside", method=method))
+
+
+def chosen(runs: Runs, method: str) -> float:
+    """The share of wrong answers with that number of states."""
+    return runs.at(best_size(runs, method)).median("wrong", method=method)
+
+
+def table(runs: Runs) -> str:
+    """What became of every method, with the number of states that was chosen."""
+    width = max(len(each.name) for each in METHODS)
+    parts = [f"{'':{width}}{'states':>8}{'wrong':>9}{'nats':>10}{'CPU s':>9}"]
+    for method in METHODS:
+        size = best_size(runs, method.name)
+        own = runs.at(size)
+        cells = [own.median(name, method=method.name) for name in ("wrong", "nats", "seconds")]
+        states = "" if method.learn == NGRAMS else str(size)
+        wrong, nats, seconds = cells
+        parts.append(f"{method.name:{width}}{states:>8}{wrong:9.4f}{nats:10.4f}{seconds:9.3f}")
+    return "\n".join(parts)
+
+
+def panels(chosen_settings: TagSettings) -> list[Panel]:
+    """One panel."""
+    (case,) = chosen_settings.cases
+    names = [each.name for each in (UNIGRAM, BIGRAM, TRIGRAM, SYMBOLS, SUBSTRINGS, BY_EM)]
+    return [Panel(f"{case.kind}, {case.n_train} training sentences", case, lines(names, OURS))]
+
+
+EXPERIMENT = Experiment(
+    name="wfa-pos",
+    title="Survey, section 3.3: the next part of speech",
+    claim=(
+        "In predicting the next part of speech, EM and spectral learning of weighted automata perform "
+        "comparably and better than unigrams and bigrams; the spectral algorithm takes significantly less "
+        "time than EM."
+    ),
+    parts=(
+        Inequality(
+            "with the number of states chosen aside, EM and both bases err less often than unigrams and "
+            "bigrams",
+            ahead_of_short_contexts,
+        ),
+        Inequality(
+            "the nearer basis is nearer to EM than half of EM's distance from bigrams", comparable
+        ),
+        Inequality(
+            f"with these, either basis takes less than {MUCH_LESS:g} of the time of EM",
+            much_faster,
+        ),
+    ),
+    settings={
+        "paper": settings((2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 25, 30, 40, 50), 3),
+        "small": settings((2, 5, 10, 20), 1, TagCase(n_train=5000)),
+        "tiny": settings((2, 4), 1, TagCase(n_train=120, n_aside=30, n_test=30)),
+    },
+    panels=panels,
+    measures=("wrong", "seconds"),
+    ours=OURS,
+    over="random starts",
+    need=lambda: tags_of(TagCase()),
+    table=table,
+)
