@@ -3,6 +3,7 @@
     python benchmarks/splice.py                     ten splits (minutes)
     python benchmarks/splice.py --first-split 10    ten others
     python benchmarks/splice.py --quick             two splits
+    python benchmarks/splice.py --homogeneous       the last section alone
 
 Needs the data of `tacit.datasets.load_splice`. A fifth of the sequences are judged, the others learnt from;
 no sequence is in both parts, however often it occurs. Letters that stand for several nucleotides are missing
@@ -11,6 +12,10 @@ highest probability, without and with the classes' shares of the training set. T
 whole training, all three classes, on one thread, after a fit to warm up. EM is compiled, has five restarts
 and stops by the thesis' rule; it runs over all rows, but for the line that says over patterns. That spectral
 learning looks at single columns, five against each, was chosen on the first ten splits.
+
+At the end stand homogeneous hidden Markov models (`tacit.HMM`), one for each class as well: the same table of
+moves at every place, so they know what junctions are made of, not where they are. Letters that stand for
+several nucleotides are missing there when judging, too. Numbers of states were not chosen on anything.
 """
 
 from __future__ import annotations
@@ -23,8 +28,11 @@ import warnings
 
 import numpy as np
 
+import tacit
+from tacit.data.sequence_reading import read_sequences
 from tacit.experiments.fig_5_5 import AUTO, EM, ONLINE, PRINTED, SMOOTHED, SPECTRAL, STRONG
 from tacit.experiments.sites import (
+    N_LETTERS,
     SiteCase,
     SiteTrial,
     class_scores,
@@ -39,6 +47,7 @@ N_TEST = 638
 CASE = SiteCase("splice", order=2, n_states=2, n_test=N_TEST)
 GROUPS = Method("spectral, sets of columns", "spectral")
 PATTERNS = em("EM over patterns", 1e-4)
+STATES = (2, 4, 8)  # of the homogeneous ones
 METHODS = (SPECTRAL, GROUPS, PRINTED, EM, PATTERNS, STRONG, SMOOTHED, ONLINE, AUTO)
 
 
@@ -58,6 +67,44 @@ def measured(method: Method, seed: int) -> tuple[float, float, float, float]:
     return float(right[0]), float(right[1]), likely, seconds
 
 
+def homogeneous(learn: str, n_states: int, seed: int) -> tuple[float, float, float, float]:
+    """The same of one HMM for each class, whose moves do not change with the place."""
+    split = split_of(CASE.data, N_TEST, seed, None)
+    letters = tuple(range(N_LETTERS))
+    begun = time.process_time()
+    models = [
+        tacit.HMM(n_states, learn, random_state=seed).fit(
+            read_sequences(np.asarray(rows), symbols=letters)
+        )
+        for rows in split.train
+    ]
+    seconds = time.process_time() - begun
+    test = read_sequences(np.asarray(split.test.codes), symbols=letters)
+    logs = np.stack([model.score_samples(test) for model in models])
+    shares = np.log([len(rows) / sum(map(len, split.train)) for rows in split.train])
+    right = [
+        float(np.mean(each.argmax(axis=0) == split.answers))
+        for each in (logs, logs + shares[:, None])
+    ]
+    likely = float(np.mean(logs[split.answers, np.arange(len(split.answers))]))
+    return right[0], right[1], likely, seconds
+
+
+def print_homogeneous(splits: range) -> None:
+    """A line for each number of states and way of learning."""
+    print("\nhomogeneous HMMs, one for each class")
+    print(f"{'':26}{'accuracy':>9}{'with shares':>13}{'log-likelihood':>16}{'CPU s':>9}")
+    for n_states in STATES:
+        for learn in ("auto", "em"):
+            homogeneous(learn, n_states, splits[0])
+            found = [homogeneous(learn, n_states, seed) for seed in splits]
+            plain, shared, likely, seconds = map(statistics.fmean, zip(*found, strict=True))
+            print(
+                f"{f'{learn}, {n_states} states':26}{plain:9.4f}{shared:13.4f}{likely:16.3f}{seconds:9.4f}",
+                flush=True,
+            )
+
+
 def paired(own: list[float], other: list[float]) -> str:
     """The mean difference and its standard error."""
     gaps = [a - b for a, b in zip(own, other, strict=True)]
@@ -71,10 +118,15 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--first-split", type=int, default=0)
+    parser.add_argument("--homogeneous", action="store_true")
     chosen = parser.parse_args()
     n_splits = 2 if chosen.quick else 10
     splits = range(chosen.first_split, chosen.first_split + n_splits)
     warnings.simplefilter("ignore")  # of EM that did not converge
+    if chosen.homogeneous:
+        with limit_threads(1):
+            print_homogeneous(splits)
+        return
     found: dict[str, list[tuple[float, float, float, float]]] = {}
     with limit_threads(1):
         for method in METHODS:
@@ -103,6 +155,8 @@ def main() -> None:
         f"\nspectral less EM: {paired(list(fast[0]), list(reference[0]))}; with shares, less the best EM "
         f"({best}): {paired(list(fast[1]), list(columns[best][1]))}; EM 1e-5 takes {ratio:.0f} times as long"
     )
+    with limit_threads(1):
+        print_homogeneous(splits)
 
 
 if __name__ == "__main__":
