@@ -51,6 +51,15 @@ def test_more_states_than_symbols_are_split():
     assert np.isfinite(log_likelihoods(tables, data)).all()
 
 
+def test_random_starts_climb_too_where_there_are_more_states_than_wanted():
+    data = clear_model().sample(2000, 20, 1)
+    tables, told = learnt(data, 2)
+    assert {"random 0", "1 recovered", "2 recovered"} <= set(told["starts"])
+    best, _ = em_restarts(Packed.of(data, 2), n_restarts=3, random_state=0)
+    found, other = (log_likelihoods(each, data).mean() for each in (tables, best))
+    assert found > other - 0.01
+
+
 @pytest.mark.parametrize("lengths", [[2] * 40, [1] * 40, [2, 0, 1] * 10])
 def test_sequences_without_windows_of_three_start_at_random(lengths):
     data = random_hmm(2, 3, random_state=0).sample(len(lengths), np.array(lengths), 1)

@@ -1,9 +1,10 @@
 """Hidden Markov models by moments, search and polish: what ``learn="auto"`` does.
 
 Moments recover as many states as their singular values show above the noise of counting. Where that is all
-of them, EM only polishes. Otherwise some recovered states stand for several: they are split, in a few ways,
-and short climbs on few sequences tell which way leads highest. Few sequences have the same hills as all of
-them as long as there are some dozen positions for each parameter, and cost a fraction.
+of them, EM only polishes. Where it is fewer, some recovered states stand for several: they are split in a
+few ways, and short climbs on few sequences tell which way leads highest. Few sequences have the same hills
+as all of them as long as there are some dozen positions for each parameter, and cost a fraction. Where it is
+more than wanted, random starts climb with them.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Search:
     kept: int = 3  # starts that climb twice
     gain: float = 5e-6  # nats per position below which a short climb ends
     last_gain: float = 5e-7  # the same of the last climb, if `tol` does not ask for less care
-    random: int = 3  # starts where there are no windows of three
+    random: int = 4  # starts where moments show more states than wanted, or there are none
     longest: int = 1000  # positions of a piece of a sequence
 
 
@@ -108,16 +109,22 @@ def learn_auto(
 def moment_starts(
     counts: NgramCounts, n_states: int, rng: np.random.Generator, search: Search
 ) -> list[tuple[str, ChainTables]]:
-    """Starts for EM by moments: all states recovered, or fewer and some of them split; random without any."""
+    """Starts for EM: all states recovered, or fewer and some of them split; random ones where these fail."""
     n = counts.n_symbols
     if counts.triples.total == 0:
         own = [random_hmm_tables(n_states, n, each) for each in rng.spawn(search.random)]
         return [(f"random {place}", tables) for place, tables in enumerate(own)]
     moments = counts.window_moments()
     most = min(n_states, n)
-    found = supported_states(moments, most)
+    found = supported_states(moments, min(n_states + 2, n))
     wanted = {found} if found == n_states else {found, found + 1, found + 2, most}
     starts = []
+    if found > n_states:
+        # The sequences are no such chain. Recovered states are then mixtures; random starts did as well on
+        # tags of words, and which way was best there changed with the number of states.
+        wanted = {max(n_states // 4, 1), max(n_states // 2, 1), n_states}
+        own = [random_hmm_tables(n_states, n, each) for each in rng.spawn(search.random)]
+        starts = [(f"random {place}", tables) for place, tables in enumerate(own)]
     for rank in sorted(each for each in wanted if each <= most):
         try:
             tables = tensor_hmm(moments, rank, pairs=counts.pairs, firsts=counts.firsts, n_steps=50)
