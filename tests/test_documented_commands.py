@@ -36,6 +36,7 @@ def write_tables(folder):
     from sklearn.datasets import load_breast_cancer
 
     from tacit.datasets import breast_cancer_table
+    from tacit.toy import random_automaton
 
     frame = pd.DataFrame(breast_cancer_table())[COLUMNS]
     train, test = frame.iloc[::2], frame.iloc[1::2].copy()
@@ -50,6 +51,11 @@ def write_tables(folder):
     high = np.cumsum(rng.random(240) < 0.1) % 2
     shown = re.search(TEXT, (ROOT / PAGES[0]).read_text(encoding="utf-8"))
     (folder / "graph.txt").write_text(shown[1], encoding="utf-8")
+    truth = random_automaton(3, 4, random_state=0)
+    visits = truth.sample(200, random_state=1)
+    pages = np.array(["home", "search", "item", "buy"])
+    lines = [" ".join(pages[codes]) + "\n" for codes in visits.split(visits.codes)]
+    (folder / "clicks.txt").write_text("".join(lines), encoding="utf-8")
     pd.DataFrame({"level": rng.normal(4 * high)}).to_csv(folder / "waves.csv", index=False)
 
 
