@@ -83,11 +83,14 @@ def test_draws_are_reproducible_and_may_follow_a_sequence(model):
     assert one == model.sample(500, random_state=3)
     assert {symbol for row in one for symbol in row} == {"a", "b"}
     after = model.sample(4000, given=["ab"], random_state=0)
+    after_few = model.sample(50, given=["ab"], random_state=0)
     first = np.mean([row[:1] == ["a"] for row in after])
     assert first == pytest.approx(model.predict_next_proba(["ab"])[0, 0], abs=0.03)
+    for same in ("ab", ["a", "b"], [["a", "b"]]):
+        assert model.sample(50, given=same, random_state=0) == after_few
     assert max(map(len, model.sample(20, max_length=2, random_state=0))) <= 2
     with pytest.raises(ArgumentError, match="give one"):
-        model.sample(1, given=["ab", "a"])
+        model.sample(1, given=["ab", "aa"])
 
 
 def test_files_hold_everything(model, tmp_path):

@@ -174,7 +174,7 @@ def test_draws_have_the_model_s_distribution_and_follow_what_is_given():
     assert MODEL.sample(0, 5) == []
     assert MODEL.sample(2, 0) == [[], []]
     with pytest.raises(ArgumentError, match="2 sequences"):
-        MODEL.sample(1, 1, given=["a", "b"])
+        MODEL.sample(1, 1, given=["ab", "bb"])
 
 
 def test_what_cannot_be_is_minus_infinity_and_nothing_follows_it():

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError
 from tacit.estimators.arguments import check_rows, generator_from
 from tacit.estimators.sequence_queries import SequenceModel
 
@@ -106,9 +105,7 @@ class AutomatonQueries(SequenceModel):
         state = self.predictor_.begin(1)
         if given is None:
             return state
-        sequences = self._read(given)
-        if len(sequences.lengths) != 1:
-            raise ArgumentError(f"given holds {len(sequences.lengths)} sequences; give one")
+        sequences = self._read_one(given)
         for code in sequences.codes:
             state = self.predictor_.after(state, np.array([code]))
         return state

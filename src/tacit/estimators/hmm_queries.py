@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError, DataError, NotAvailableError
+from tacit.errors import DataError, NotAvailableError
 from tacit.estimators.arguments import check_count, check_rows, generator_from
-from tacit.estimators.sequence_queries import SequenceModel, per_position, per_sequence
+from tacit.estimators.sequence_queries import (
+    SequenceModel,
+    per_position,
+    per_sequence,
+)
 from tacit.params.gaussian_chain import GaussianChain
 from tacit.params.operators import ChainTables, Operators
 
@@ -285,9 +289,7 @@ class HMMQueries(SequenceModel):
             if self._has_tables:
                 return self._tables("sample").start
             return self._proper.operators.start
-        sequences = self._read(given)
-        if len(sequences.lengths) != 1:
-            raise ArgumentError(f"given holds {len(sequences.lengths)} sequences; give one")
+        sequences = self._read_one(given)
         if not self._has_tables:
             walk, _ = self._proper.walk(sequences.codes, sequences.lengths)
             return np.asarray(walk.normalised(walk.last)[0])

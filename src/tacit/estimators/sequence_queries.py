@@ -197,6 +197,18 @@ class SequenceModel(DensityMixin, BaseEstimator):
         check_choice("unknown", self.unknown, ("error", "missing"))
         return read_sequences(X, lengths, symbols=self.symbols_, unknown=self.unknown)
 
+    def _read_one(self, given: Any) -> Any:
+        """What was given as one sequence: text, symbols that are known, or a list of one sequence."""
+        symbols = getattr(self, "symbols_", ())
+        if symbols and isinstance(given, str | list | tuple | np.ndarray):
+            known = {*symbols, None}
+            if isinstance(given, str) or all(isinstance(x, Hashable) and x in known for x in given):
+                given = [given]
+        sequences = self._read(given)
+        if len(sequences.lengths) != 1:
+            raise ArgumentError(f"given holds {len(sequences.lengths)} sequences; give one")
+        return sequences
+
     def _read_new(self, X: Any, lengths: Any = None, symbols: Any = None) -> Sequences:
         """Sequences to learn from; the symbols are those that they show, unless they are given."""
         from tacit.data.sequence_reading import read_sequences
