@@ -25,13 +25,16 @@ Array = NDArray[np.float64]
 
 # Numbers of states that are tried. Each round of sampling drops the worse half.
 STATES = (10, 20, 40, 80)
-# Pseudo-counts of each move: where moves depend on the symbol, where they do not. Few make chains slow: paths
-# hardly leave what they have found. Both are tried multiplied by these too.
-MOVES = {False: 0.2, True: 0.4}
-OTHER_MOVES = (0.2, 3.0)
-# EM steps before sampling where moves depend on the symbol, and more of the best of these. On long sequences
-# and many states EM comes further than sampling in the same time; on short ones the other way round.
-STEPS_BEFORE, MORE_STEPS = 20, 60
+# Pseudo-counts of each move, where moves depend on the symbol and where they do not. Few make chains slow:
+# paths hardly leave what they have found. Chains therefore start with many, and go on with fewer, by these
+# factors too.
+MOVES = {False: 0.1, True: 0.4}
+FEWER_MOVES = {False: (0.3, 0.1), True: (0.25, 0.06)}
+# EM steps before sampling where moves depend on the symbol, and more of the best of these: with long
+# sequences and many states EM comes further than sampling in the same time, else it is the other way round.
+# Fewer where they would take more products than this.
+STEPS_BEFORE, MORE_STEPS = (20, 4e10), (60, 1.2e11)
+_LEAST_STEPS = 8
 # Rank, basis and greatest length of strings of the weighted automaton that beginnings are clustered by.
 _RANK, _BASIS, _SIDE = 20, 300, 5
 _PER_ROUND = 4  # automata that are averaged where a chain is judged
@@ -86,6 +89,7 @@ class _Chain:
 
     shape: Shape
     sampler: Sampler
+    start: AutomatonTables
     logs: Array = field(default_factory=lambda: np.zeros(0))  # (node,)  of held-out strings
     value: float = -np.inf  # mean held-out log-probability
 
@@ -250,7 +254,7 @@ class Learning:
         tables = self._start(shape)
         if shape.tied:
             return tables
-        return self._polished(tables, self._tree, STEPS_BEFORE, stopped=False)
+        return self._with_steps(tables, STEPS_BEFORE)
 
     def _samples(
         self, sampler: Sampler, share: float, told: Callable[[float], None]
@@ -298,16 +302,23 @@ class Learning:
         return [*chains[:2], *(chain for chain in others[:1] if chain not in chains[:2])]
 
     def _varied(self, best: _Chain) -> list[_Chain]:
-        """Chains that go on from a chain: with other pseudo-counts, and after more EM."""
-        tables = best.sampler.tables()
-        factors: tuple[float, ...] = OTHER_MOVES
-        if not best.shape.tied:
-            tables, factors = self._polished(tables, self._tree, MORE_STEPS), (*factors, 1.0)
-        out = []
-        for factor in factors:
-            shape = replace(best.shape, move=best.shape.move * factor)
-            out.append(self._chain(shape, tables))
-        return out
+        """Chains like a chain with other pseudo-counts, that go on from it, or from more EM at its start."""
+        shape, now = best.shape, best.sampler.tables()
+        fewer, least = (
+            replace(shape, move=shape.move * factor) for factor in FEWER_MOVES[shape.tied]
+        )
+        if shape.tied:
+            return [self._chain(fewer, now), self._chain(least, now)]
+        polished = self._with_steps(best.start, MORE_STEPS)
+        starts = ((fewer, now), (fewer, polished), (least, polished))
+        return [self._chain(*each) for each in starts]
+
+    def _with_steps(self, tables: AutomatonTables, limits: tuple[int, float]) -> AutomatonTables:
+        """After some steps of EM, fewer where they would take long."""
+        steps, products = limits
+        each = 2.0 * self._tree.n_nodes * tables.n_states**2
+        steps = int(np.clip(products / each, min(_LEAST_STEPS, steps), steps))
+        return self._polished(tables, self._tree, steps, stopped=False)
 
     def _round(self, chains: list[_Chain], sweeps: int) -> None:
         """Run all chains on, and judge each by its last automata together."""
@@ -350,7 +361,7 @@ class Learning:
 
     def _chain(self, shape: Shape, tables: AutomatonTables) -> _Chain:
         prior = shape.prior(self._settings)
-        return _Chain(shape, Sampler(self._sequences, tables, prior, self._rng))
+        return _Chain(shape, Sampler(self._sequences, tables, prior, self._rng), tables)
 
     def _all_sequences(self) -> Sequences:
         if self._held_tree is None:
