@@ -108,11 +108,13 @@ def test_a_model_without_singular_values_is_refused():
 
 
 def test_a_chain_has_one_spectrum_from_the_largest_value_on():
-    found = {"singular_values": [0.9, 0.3, 0.01, 0.0], "n_kept": 2, "threshold": 0.1}
+    found = {"singular_values": [0.9, 0.3, 0.01, 0.0], "n_kept": 2, "noise": 0.1}
     ax = plot.singular_values(found)
     assert drawn(ax)["kept"].tolist() == [0.3, 0.9]
     assert drawn(ax)["cut"][1] == 0.01
     assert 0 < drawn(ax)["cut"][0] < 0.01
+    (line,) = ax.lines
+    assert (line.get_label(), line.get_ydata()[0]) == ("noise", 0.1)
     assert ax.get_yscale() == "log"
 
 

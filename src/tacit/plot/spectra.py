@@ -32,8 +32,8 @@ def singular_values(model: Any, ax: Axes | None = None, *, max_label: int = 24) 
     model : fitted model, or its ``diagnostics_``
         ``diagnostics_["edges"]`` has ``{"kept": [...], "cut": [...], "threshold": number}`` for each edge, by
         its name; or it is a list of these, each with its name as ``"edge"``. Of models of sequences
-        ``diagnostics_["singular_values"]`` and ``diagnostics_["n_kept"]``, or ``singular_values_`` and
-        ``rank_``.
+        ``diagnostics_["singular_values"]`` and ``diagnostics_["n_kept"]`` (or "n_supported"), with the level
+        of "noise" where it is known; or ``singular_values_`` and ``rank_``.
     ax : matplotlib.axes.Axes, optional
     max_label : int
         Longer names of edges are cut.
@@ -97,7 +97,7 @@ def singular_values(model: Any, ax: Axes | None = None, *, max_label: int = 24) 
 
 
 def _spectrum(model: Any) -> tuple[Array, int, float | None] | None:
-    """The singular values behind a model of sequences, how many were kept, and the threshold if known."""
+    """The singular values behind a model of sequences, how many were kept, and the level of noise."""
     found = model if isinstance(model, Mapping) else getattr(model, "diagnostics_", None)
     if not isinstance(found, Mapping):
         return None
@@ -105,12 +105,13 @@ def _spectrum(model: Any) -> tuple[Array, int, float | None] | None:
     values = np.asarray(found.get("singular_values", ()) if own is None else own, dtype=np.float64)
     if not len(values):
         return None
-    n_kept = int(found.get("n_kept", found.get("rank", len(values))))
-    threshold = found.get("threshold")
-    return values, n_kept, None if threshold is None else float(threshold)
+    kept = (found[name] for name in ("n_kept", "n_supported", "rank") if name in found)
+    n_kept = int(next(kept, len(values)))
+    noise = found.get("noise")
+    return values, n_kept, None if noise is None else float(noise)
 
 
-def _draw_spectrum(values: Array, n_kept: int, threshold: float | None, ax: Axes | None) -> Axes:
+def _draw_spectrum(values: Array, n_kept: int, noise: float | None, ax: Axes | None) -> Axes:
     """The values from the largest on, those that are zero at the bottom."""
     if ax is None:
         width = min(max(4.0, 0.12 * len(values) + 1.2), 9.0)
@@ -122,8 +123,8 @@ def _draw_spectrum(values: Array, n_kept: int, threshold: float | None, ax: Axes
     if n_kept < len(values):
         look: dict[str, Any] = {"marker": "x", "color": style.VERMILION, "linewidths": 1.2}
         ax.scatter(places[n_kept:], heights[n_kept:], s=22, label="cut", zorder=3, **look)
-    if threshold:
-        ax.axhline(threshold, color=style.BLACK, linewidth=1.0, label="threshold")
+    if noise:
+        ax.axhline(noise, color=style.BLACK, linewidth=1.0, label="noise")
     ax.set_yscale("log")
     ax.set_xlim(0.4, len(values) + 0.6)
     ax.locator_params(axis="x", integer=True)
