@@ -40,7 +40,10 @@ def all_strings(n_symbols: int, length: int) -> list[tuple[int, ...]]:
 
 @dataclass(frozen=True, eq=False)
 class ExactStrings:
-    """A number for each string, ``start @ steps[x1] @ ... @ steps[xL] @ stop``, and its Hankel blocks."""
+    """A number for each string, and its Hankel blocks.
+
+    The number of a string x is ``start @ steps[x1] @ steps[x2] @ ... @ stop``.
+    """
 
     start: Array  # (state,)
     steps: Array  # (symbol, state, next state)
