@@ -648,8 +648,8 @@ def error_wfa_pos(trial):
     plain = {"unigram": 0.85, "bigram": 0.66, "trigram": 0.62}
     learnt = {"spectral, symbols": 0.63, "spectral, substrings": 0.62, "EM": 0.61}
     name = trial.method.name
-    if name in learnt:  # twelve states are the best
-        return learnt[name] + 0.01 * abs(trial.size - 12)
+    if name in learnt:  # fifteen states are the best
+        return learnt[name] + 0.01 * abs(trial.size - 15)
     return plain.get(name, 0.6)
 
 

@@ -134,7 +134,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     settings={
-        "paper": settings((2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 25, 30, 40, 50), 3),
+        "paper": settings((2, 5, 10, 15, 20, 30, 40, 50), 2),
         "small": settings((2, 5, 10, 20), 1, TagCase(n_train=5000)),
         "tiny": settings((2, 4), 1, TagCase(n_train=120, n_aside=30, n_test=30)),
     },
