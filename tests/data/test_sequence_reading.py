@@ -475,3 +475,18 @@ def test_many_positions_are_read_as_few_are(values, monkeypatch):
     many = read_sequences(np.array([values]))
     assert many.symbols == few.symbols
     assert np.array_equal(many.codes, few.codes)
+
+
+@pytest.mark.parametrize("encoded", [False, True])
+def test_missing_cells_of_arrow_tables_are_missing_whether_dictionaries_or_not(encoded):
+    pa = pytest.importorskip("pyarrow")
+    columns = [pa.array(["a", "b", None]), pa.array(["b", None, "a"])]
+    if encoded:
+        columns = [column.dictionary_encode() for column in columns]
+    found = read_sequences(pa.table(columns, names=["x", "y"]))
+    assert found.codes.tolist() == [0, 1, 1, -1, -1, 0]
+
+
+def test_empty_cells_of_a_file_with_a_sequence_in_each_row_are_missing(tmp_path):
+    (tmp_path / "wide.csv").write_text("x,y,z\na,b,a\nb,b,\n")
+    assert read_sequences(tmp_path / "wide.csv").codes.tolist() == [0, 1, 0, 1, 1, -1]

@@ -186,7 +186,21 @@ def cells(X: Any) -> NDArray[Any]:
     """(row, column) all cells of a frame."""
     frame = _frame(X)
     assert frame is not None
+    if frame.implementation.is_pyarrow():
+        frame = _frame(_undictionaried(frame.to_native()))
+        assert frame is not None
     return np.asarray(frame.to_numpy())
+
+
+def _undictionaried(table: Any) -> Any:
+    """An Arrow table without dictionaries, whose missing entries would come as the first value."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            plain = table.column(place).cast(field.type.value_type)
+            table = table.set_column(place, field.name, plain)
+    return table
 
 
 def only_column(X: Any) -> tuple[str, Any] | None:
