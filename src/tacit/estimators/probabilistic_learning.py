@@ -12,9 +12,13 @@ from numpy.typing import NDArray
 
 from tacit.data.sequences import Sequences
 from tacit.estimators.progress import Report
-from tacit.moments.hankel import SubstringCounts, hankel_blocks
+from tacit.estimators.weighted_learning import (
+    WeightedChoice,
+    chosen_weighted,
+    weighted_automaton,
+)
 from tacit.moments.prefixes import PrefixTree
-from tacit.params.automata import AutomatonTables, hankel_factors
+from tacit.params.automata import AutomatonTables
 from tacit.params.automaton_start import clustered_automaton, random_automaton
 from tacit.params.ngrams import Ngrams
 from tacit.polish.automata import AutomatonPrior, log_probs, polished_automaton
@@ -35,8 +39,8 @@ FEWER_MOVES = {False: (0.3, 0.1), True: (0.25, 0.06)}
 # Fewer where they would take more products than this.
 STEPS_BEFORE, MORE_STEPS = (20, 4e10), (60, 1.2e11)
 _LEAST_STEPS = 8
-# Rank, basis and greatest length of strings of the weighted automaton that beginnings are clustered by.
-_RANK, _BASIS, _SIDE = 20, 300, 5
+# Rank and basis of the weighted automaton that beginnings are clustered by, where nothing is held out.
+_RANK, _BASIS = 20, 300
 _PER_ROUND = 4  # automata that are averaged where a chain is judged
 
 
@@ -107,11 +111,19 @@ def starting_tables(
     return clustered_automaton(tree, states, shape.n_states, rng, tied=False)
 
 
-def embedded(tree: PrefixTree) -> Array:
-    """(node, rank) what a weighted automaton knows after each beginning."""
-    counts = SubstringCounts.of(tree, 2 * _SIDE + 1)
-    factors = hankel_factors(hankel_blocks(counts, "substring", _BASIS, _SIDE), _RANK, scaled=True)
-    automaton = factors.automaton(max(min(_RANK, factors.max_rank), 1))
+def embedded(tree: PrefixTree, held_out: PrefixTree | None = None) -> Array:
+    """(node, rank) what a weighted automaton knows after each beginning.
+
+    Parameters
+    ----------
+    tree : PrefixTree
+    held_out : PrefixTree, optional
+        Of other sequences, by which the automaton's rank and the like are chosen.
+    """
+    choice = WeightedChoice(_RANK, "substring", _BASIS, scaled=True, mixing=0.0)
+    if held_out is not None:
+        choice = chosen_weighted(tree, held_out, WeightedChoice())
+    automaton = weighted_automaton(tree, choice)
     predictor = MixedAutomaton(automaton, Ngrams.of(tree, 1), 0.0)
     out = np.empty((tree.n_nodes, automaton.rank))
     for level, state in walked_levels(predictor, tree):
@@ -355,7 +367,7 @@ class Learning:
 
     def _start(self, shape: Shape) -> AutomatonTables:
         if self._states is None and not shape.tied:
-            self._states = embedded(self._tree)
+            self._states = embedded(self._tree, self._held_tree)
         states = np.zeros((0, 0)) if self._states is None else self._states
         return starting_tables(self._tree, states, shape, self._rng)
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import RankError
-from tacit.estimators.progress import Report
+from tacit.estimators.progress import Report, silent
 from tacit.moments.hankel import STATISTICS, SubstringCounts, hankel_blocks
 from tacit.moments.prefixes import PrefixTree
-from tacit.params.automata import HankelFactors, hankel_factors
+from tacit.params.automata import Automaton, HankelFactors, hankel_factors
 from tacit.params.ngrams import Ngrams
 from tacit.query.automata import MixedAutomaton, Told, mixed, walked_levels
 from tacit.query.repairs import Repairs
@@ -177,6 +177,23 @@ def _plain(choice: WeightedChoice) -> dict[str, Any]:
         "scaled": choice.scaled,
         "mixing": choice.mixing,
     }
+
+
+def chosen_weighted(
+    tree: PrefixTree, held_out: PrefixTree, wanted: WeightedChoice
+) -> WeightedChoice:
+    """The choice under which held-out sequences are likeliest."""
+    counts = SubstringCounts.of(tree, 2 * wanted.side + 1)
+    tried = _tried(tree, counts, held_out, wanted, silent)
+    return max(tried, key=lambda each: each[0])[1]
+
+
+def weighted_automaton(tree: PrefixTree, choice: WeightedChoice) -> Automaton:
+    """The automaton of a choice, of a smaller rank where the counts do not carry it."""
+    assert choice.rank is not None
+    counts = SubstringCounts.of(tree, 2 * choice.side + 1)
+    factors = _factors(counts, choice, choice.rank)
+    return factors.automaton(max(min(choice.rank, factors.max_rank), 1))
 
 
 def usual_choice(tree: PrefixTree, wanted: WeightedChoice) -> WeightedChoice:

@@ -229,10 +229,15 @@ def hankel_blocks(
     dense = len(rows) * len(columns) * (counts.n_symbols + 1) <= _DENSE_CELLS
     n_all = max(counts.n_sequences, 1)
     value = joint / n_all
-    after = [counts.children(rows, np.full(len(rows), a)) for a in range(counts.n_symbols)]
+    # All symbols at once: the strings u, then all u a of each symbol in turn.
+    every = np.arange(counts.n_symbols)
+    n_rows = len(rows)
+    after = counts.children(np.tile(rows, len(every)), np.repeat(every, n_rows))
+    whole = _block(counts, value, rows, words, dense=dense)
+    together = _block(counts, value, after, words, dense=dense)
     return HankelBlocks(
-        _block(counts, value, rows, words, dense=dense),
-        tuple(_block(counts, value, strings, words, dense=dense) for strings in after),
+        whole,
+        tuple(together[a * n_rows : (a + 1) * n_rows] for a in every.tolist()),
         first[columns] / n_all,
         anywhere[columns] / n_all,
         last[rows] / n_all,

@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 # Tables with more cells than this are left out: large alphabets have shorter contexts.
-_MOST_CELLS = 2 * 10**7
+_MOST_CELLS = 2 * 10**6
 
 
 @dataclass(frozen=True, eq=False)
