@@ -72,7 +72,7 @@ def learn_auto(
         Those that EM polishes on.
     n_states : int
     validation : Sequences, optional
-        Held-out sequences that end the last climb as soon as they lose.
+        Held-out sequences that choose the start, and end a climb as soon as they lose.
     stationary : bool
         Whether sequences start as the chain runs in the long run.
     pseudo_counts : float or (starts, moves, emissions)
@@ -93,15 +93,14 @@ def learn_auto(
     told: dict[str, Any] = {"starts": [name for name, _ in starts]}
     chosen, tables = starts[0]
     if len(starts) > 1:
-        chosen, tables, told["n_search_steps"] = _searched(starts, sequences, search, rng, settings)
+        chosen, tables, told["n_search_steps"] = _searched(
+            starts, sequences, validation, search, rng, settings
+        )
     packed = Packed.of(sequences, n_states, n_jobs)
     gain = max(tol, search.last_gain * packed.n_positions)
-    if validation is None:
-        tables, climb = polished_hmm(
-            tables, packed, gain=gain, max_iter=max_iter, progress=progress, **settings
-        )
-    else:
-        tables, climb = _watched(tables, packed, validation, gain, max_iter, settings, progress)
+    tables, climb, _ = _climbed(
+        tables, packed, validation, gain=gain, max_iter=max_iter, progress=progress, **settings
+    )
     told |= {"start": chosen, "n_steps": climb.n_steps, "objective": climb.objective}
     return tables, told | {"converged": climb.converged}
 
@@ -147,6 +146,7 @@ def _softened(tables: ChainTables, counts: NgramCounts, share: float = 1e-3) -> 
 def _searched(
     starts: list[tuple[str, ChainTables]],
     sequences: Sequences,
+    validation: Sequences | None,
     search: Search,
     rng: np.random.Generator,
     settings: dict[str, Any],
@@ -162,8 +162,10 @@ def _searched(
         gain = search.gain * packed.n_positions
         climbs: list[tuple[float, str, ChainTables]] = []
         for name, tables in starts:
-            better, climb = polished_hmm(tables, packed, gain=gain, max_iter=steps, **settings)
-            climbs.append((climb.objective, name, better))
+            better, climb, score = _climbed(
+                tables, packed, validation, gain=gain, max_iter=steps, **settings
+            )
+            climbs.append((score, name, better))
             n_steps += climb.n_steps
         climbs.sort(key=lambda each: -each[0])
         starts = [(name, tables) for _, name, tables in climbs[:kept]]
@@ -188,25 +190,28 @@ def few_sequences(
     return pieces.take(np.sort(order[:enough]))
 
 
-def _watched(
+def _climbed(
     tables: ChainTables,
     packed: Packed,
-    validation: Sequences,
+    validation: Sequences | None,
+    *,
     gain: float,
     max_iter: int,
-    settings: dict[str, Any],
-    progress: Told | None,
-    *,
     every: int = 10,
-) -> tuple[ChainTables, Climb]:
-    """The last climb in stretches, as long as held-out sequences gain; the best tables of all."""
+    **settings: Any,
+) -> tuple[ChainTables, Climb, float]:
+    """Where a climb leads, and its objective.
+
+    With held-out sequences it goes on, in stretches, as long as they gain; then their score is returned.
+    """
+    if validation is None:
+        tables, climb = polished_hmm(tables, packed, gain=gain, max_iter=max_iter, **settings)
+        return tables, climb, climb.objective
     best, score = tables, float(log_likelihoods(tables, validation).sum())
     done = 0
     while True:
         steps = max(min(every, max_iter - done), 1)
-        tables, climb = polished_hmm(
-            tables, packed, gain=gain, max_iter=steps, progress=progress, **settings
-        )
+        tables, climb = polished_hmm(tables, packed, gain=gain, max_iter=steps, **settings)
         done += climb.n_steps
         found = float(log_likelihoods(tables, validation).sum())
         lost = found <= score
@@ -214,4 +219,4 @@ def _watched(
             best, score = tables, found
         if lost or climb.converged or done >= max_iter:
             ended = lost or climb.converged
-            return best, Climb(best.flat, climb.objective, done, ended, climb.trace)
+            return best, Climb(best.flat, climb.objective, done, ended, climb.trace), score
