@@ -155,6 +155,7 @@ def main() -> None:
     """Read the command line and run."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", type=int, default=2, help="models of each setting")
+    parser.add_argument("--only", type=int, nargs="*", help="settings, from 0")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument(
         "--peer", choices=("yes", "no"), default="yes", help="whether hmmlearn runs too"
@@ -170,7 +171,8 @@ def main() -> None:
     small = drawn_numbers(drawn_model(SETTINGS[0], 99), 20, 0)
     for setting in (SETTINGS[0], SETTINGS[3]):  # compiles the loops
         ours(setting, small if setting.n_columns == 2 else np.repeat(small, 5, axis=2)[:, :, :5])
-    for setting in SETTINGS:
+    chosen = range(len(SETTINGS)) if arguments.only is None else arguments.only
+    for setting in [SETTINGS[number] for number in chosen]:
         for place in range(arguments.models):
             compare(setting, arguments.first + place, peer=peer)
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tacit.moments.ngrams import NgramCounts, TripleMoments
     from tacit.moments.windows import WindowMoments
     from tacit.polish.hmm import OnlineHmm
+    from tacit.polish.hmm_auto import Search
     from tacit.query.proper import ProperOperators
     from tacit.query.repairs import Repairs
 
@@ -61,6 +62,7 @@ class Task:
     given_windows: WindowMoments | None = (
         None  # where `features` is more than one: of all sequences too
     )
+    search: Search | None = None  # how "auto" compares starts
 
     @cached_property
     def counts(self) -> NgramCounts:
@@ -206,6 +208,7 @@ def _auto(task: Task, n_states: int) -> tuple[ChainTables, Told]:
         tol=settings.tol,
         max_iter=settings.max_iter,
         n_jobs=settings.n_jobs,
+        search=task.search,
         random_state=settings.seed,
         progress=task.tell,
     )

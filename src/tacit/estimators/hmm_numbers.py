@@ -25,7 +25,8 @@ CELLS_PER_STATE, FEWEST_CELLS, MOST_CELLS = 8, 16, 64
 CELL_STEPS = 30  # of EM on the model of cells
 CLUSTERINGS = 9  # starts from clusters of rows, besides that from cells
 # Of EM on each start that is left: steps, positions, and how many starts are left afterwards.
-RUNGS = ((8, 20_000, 4), (30, 40_000, 2), (100, 200_000, 1))
+RUNGS = ((8, 6_000, 3), (20, 20_000, 2), (40, 200_000, 1))
+ROUGH = 1e-5  # nats for each position below which steps of these climbs end
 
 
 def scaled(series: Series) -> tuple[Rows, Array, Array]:
@@ -118,7 +119,7 @@ def _polished(
     return polished_gaussian(
         chain,
         rows,
-        gain=settings.tol,
+        gain=settings.tol if max_iter is None else max(settings.tol, ROUGH * len(rows.values)),
         max_iter=most,
         strength=settings.pseudo_counts,
         stationary=settings.stationary,
@@ -150,13 +151,15 @@ def _by_cells(
 ) -> tuple[GaussianChain, dict[str, Any]]:
     """States from counts of cells in windows of three; densities from where the model of cells has them."""
     from tacit.estimators.hmm_learning import Task, learn_tables
+    from tacit.polish.hmm_auto import Search
     from tacit.query.paths import smoothed, symbol_evidence
 
     n_cells = int(np.clip(CELLS_PER_STATE * n_states, FEWEST_CELLS, MOST_CELLS))
     codes = cells_of(rows.values, n_cells, rng)
     cells = Sequences(codes, np.diff(rows.ends), tuple(range(int(codes.max(initial=0)) + 1)))
     way = replace(settings, max_iter=min(CELL_STEPS, settings.max_iter))
-    tables, told = learn_tables(Task(cells, way), n_states)
+    search = Search(first_steps=CELL_STEPS, second_steps=CELL_STEPS // 2)
+    tables, told = learn_tables(Task(cells, way, search=search), n_states)
     posterior = smoothed(tables, symbol_evidence(tables.emit[0], codes, rows.ends))
     diagonal = settings.covariance == "diagonal"
     means, covariances = densities(row_sums(rows, posterior, None, diagonal=diagonal), 1.0)
