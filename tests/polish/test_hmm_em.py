@@ -179,3 +179,19 @@ def test_a_batch_of_nothing_changes_nothing():
     tables = random_hmm_tables(2, 3, np.random.default_rng(0))
     online = OnlineHmm.of(tables)
     assert online.updated(made([[], []], 3), n_sequences=2) is online
+
+
+def test_one_step_is_one_iteration_of_hmmlearn():
+    peers = pytest.importorskip("hmmlearn.hmm")
+    data = random_hmm(3, 5, random_state=0).sample(80, np.arange(80) % 9 + 1, 1)
+    first = random_hmm_tables(3, 5, np.random.default_rng(2))
+    other = peers.CategoricalHMM(3, n_features=5, n_iter=1, init_params="", random_state=0)
+    other.startprob_, other.transmat_, other.emissionprob_ = first.start, first.moves, first.emit[0]
+    column = data.codes[:, None]
+    assert other.score(column, data.lengths) == pytest.approx(log_likelihoods(first, data).sum())
+    other.fit(column, data.lengths)
+    packed = Packed.of(data, 3)
+    found = packed.layout.tables(hmm_step(packed, hmm_prior(packed.layout, 0.0))(first.flat)[1])
+    assert found.start == pytest.approx(other.startprob_, abs=1e-9)
+    assert found.moves == pytest.approx(other.transmat_, abs=1e-9)
+    assert found.emit[0] == pytest.approx(other.emissionprob_, abs=1e-9)
