@@ -74,11 +74,16 @@ def learn_weighted(
     report(0.9, "all sequences")
     assert wanted.statistics is not None
     assert wanted.basis is not None
-    assert wanted.rank is not None
-    assert wanted.mixing is not None
-    factors = _factors(counts, wanted, wanted.rank)
-    rank = wanted.rank if held_out is None else min(wanted.rank, factors.max_rank)
-    predictor = MixedAutomaton(factors.automaton(rank), Ngrams.of(tree), wanted.mixing)
+    rank, mixing = wanted.rank, wanted.mixing
+    assert rank is not None
+    assert mixing is not None
+    factors = _factors(counts, wanted, rank)
+    if held_out is not None and factors.max_rank == 0:
+        # Almost all strings are rare, and those of the basis are others now.
+        wanted = replace(wanted, statistics="substring")
+        factors = _factors(counts, wanted, rank)
+    rank = rank if held_out is None else min(rank, factors.max_rank)
+    predictor = MixedAutomaton(factors.automaton(rank), Ngrams.of(tree), mixing)
     n = 1 if held_out is None else held_out.n_sequences
     candidates = tuple({**_plain(choice), "held_out": value / n} for value, choice in tried)
     return LearntWeighted(predictor, replace(wanted, rank=rank), factors.values, candidates)
