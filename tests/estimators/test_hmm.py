@@ -367,6 +367,9 @@ def test_numbers_come_in_many_forms_and_may_be_missing():
     lengths = HMM(2, emissions="gaussian").fit(series[:, None], [100, 200])
     assert lengths.diagnostics_["n_sequences"] == 2
     assert lengths.score_samples(series[:, None], lengths=[100, 200]).shape == (2,)
+    two = np.column_stack([series, series[::-1]])
+    wide = HMM(2, emissions="gaussian").fit(two, [100, 200])
+    assert wide.score(two, [100, 200]) == wide.score([two[:100], two[100:]])
     gappy = series.copy()
     gappy[::7] = np.nan
     model = HMM(2, emissions="gaussian").fit(gappy)

@@ -224,6 +224,10 @@ class HMMQueries(SequenceModel):
     # -- within -----------------------------------------------------------------------------------
 
     @property
+    def _rows_are_positions(self) -> bool:
+        return isinstance(self.parameters_, GaussianChain)
+
+    @property
     def _has_tables(self) -> bool:
         return isinstance(self.parameters_, ChainTables | GaussianChain)
 

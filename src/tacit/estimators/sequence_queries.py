@@ -100,7 +100,9 @@ class SequenceModel(DensityMixin, BaseEstimator):
             Not used; lengths may stand here, as hmmlearn has them.
         lengths : (sequence,) integers, optional
         """
-        sequences = self._read(X, lengths_from(X, y, lengths))
+        self._check_fitted()
+        lengths = lengths_from(X, y, lengths, rows=self._rows_are_positions)
+        sequences = self._read(X, lengths)
         return float(self._log_probs(sequences).mean()) if len(sequences.lengths) else 0.0
 
     def perplexity(self, X: Any, lengths: Any = None, *, ends: bool | None = None) -> float:
@@ -180,6 +182,11 @@ class SequenceModel(DensityMixin, BaseEstimator):
     def _next_probs(self, sequences: Any, *, every: bool, steps: int) -> Array:
         """(sequence, symbol) after each sequence; (position, symbol) given those before with `every`."""
         raise NotImplementedError
+
+    @property
+    def _rows_are_positions(self) -> bool:
+        """Whether each row of an array is a position of one sequence, not a sequence."""
+        return False
 
     # -- within -----------------------------------------------------------------------------------
 
