@@ -50,6 +50,37 @@ def tally(paths, codes, ends, groups, n_start, n_emit, n_into, n_from, left, mov
         left[q] += 1
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _change(by, state, symbol, n_emit, left, over_left, all_emit):
+    """Change how often a state was left with a symbol."""
+    n_emit[symbol, state] += by
+    left[state] += by
+    over_left[state] = _ONE / (left[state] + all_emit)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _change_move(by, g, state, after, n_into, n_from, moved, over_moved, all_move):
+    """Change how often a state was left to another."""
+    n_into[g, state, after] += by
+    n_from[g, after, state] += by
+    moved[g, state] += by
+    over_moved[g, state] = _ONE / (moved[g, state] + all_move)
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _drawn(weights, uniform):
+    """A place drawn in proportion to weights."""
+    total = _NONE
+    for q in range(len(weights)):
+        total += weights[q]
+    room = uniform * total
+    for q in range(len(weights)):
+        room -= weights[q]
+        if room <= _NONE:
+            return q
+    return len(weights) - 1
+
+
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
 def sweep(
     paths, codes, ends, groups, n_start, n_emit, n_into, n_from, left, moved, priors, uniforms
@@ -75,24 +106,17 @@ def sweep(
         base, length = ends[sequence] + sequence, ends[sequence + 1] - ends[sequence]
         for t in range(length + 1):
             old = paths[base + t]
-            # The counts without this place.
             symbol = codes[ends[sequence] + t] if t < length else n_symbols
-            n_emit[symbol, old] -= _ONE
-            left[old] -= _ONE
-            over_left[old] = _ONE / (left[old] + all_emit)
-            g, after, h, before = 0, 0, 0, 0
-            if t < length:
-                g, after = groups[symbol], paths[base + t + 1]
-                n_into[g, old, after] -= _ONE
-                n_from[g, after, old] -= _ONE
-                moved[g, old] -= _ONE
-                over_moved[g, old] = _ONE / (moved[g, old] + all_move)
+            g, after = (groups[symbol], paths[base + t + 1]) if t < length else (-1, 0)
+            h, before = -1, 0
             if t > 0:
                 h, before = groups[codes[ends[sequence] + t - 1]], paths[base + t - 1]
-                n_into[h, before, old] -= _ONE
-                n_from[h, old, before] -= _ONE
-                moved[h, before] -= _ONE
-                over_moved[h, before] = _ONE / (moved[h, before] + all_move)
+            # The counts without this place.
+            _change(-_ONE, old, symbol, n_emit, left, over_left, all_emit)
+            if g >= 0:
+                _change_move(-_ONE, g, old, after, n_into, n_from, moved, over_moved, all_move)
+            if h >= 0:
+                _change_move(-_ONE, h, before, old, n_into, n_from, moved, over_moved, all_move)
                 came, prior = n_into[h, before], move_prior
             else:
                 n_start[old] -= _ONE
@@ -100,11 +124,11 @@ def sweep(
             shown = n_emit[symbol]
             for q in range(k):
                 weights[q] = (came[q] + prior) * (shown[q] + emit_prior) * over_left[q]
-            if t < length:
+            if g >= 0:
                 goes, over = n_from[g, after], over_moved[g]
                 for q in range(k):
                     weights[q] *= (goes[q] + move_prior) * over[q]
-                if t > 0 and g == h:
+                if g == h:
                     # The step into this state would be one more in the row that leaves it.
                     more = _ONE if after == before else _NONE
                     weights[before] *= (goes[before] + move_prior + more) / (
@@ -112,32 +136,15 @@ def sweep(
                         * over_moved[g, before]
                         * (moved[g, before] + all_move + _ONE)
                     )
-            total = _NONE
-            for q in range(k):
-                total += weights[q]
-            room = uniforms[base + t] * total
-            new = k - 1
-            for q in range(k):
-                room -= weights[q]
-                if room <= _NONE:
-                    new = q
-                    break
+            new = _drawn(weights, uniforms[base + t])
             changed += new != old
-            # The counts with its new state.
             paths[base + t] = new
-            n_emit[symbol, new] += _ONE
-            left[new] += _ONE
-            over_left[new] = _ONE / (left[new] + all_emit)
-            if t < length:
-                n_into[g, new, after] += _ONE
-                n_from[g, after, new] += _ONE
-                moved[g, new] += _ONE
-                over_moved[g, new] = _ONE / (moved[g, new] + all_move)
-            if t > 0:
-                n_into[h, before, new] += _ONE
-                n_from[h, new, before] += _ONE
-                moved[h, before] += _ONE
-                over_moved[h, before] = _ONE / (moved[h, before] + all_move)
+            # The counts with its new state.
+            _change(_ONE, new, symbol, n_emit, left, over_left, all_emit)
+            if g >= 0:
+                _change_move(_ONE, g, new, after, n_into, n_from, moved, over_moved, all_move)
+            if h >= 0:
+                _change_move(_ONE, h, before, new, n_into, n_from, moved, over_moved, all_move)
             else:
                 n_start[new] += _ONE
     return changed
