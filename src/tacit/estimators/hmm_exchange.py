@@ -20,7 +20,7 @@ def hmmlearn_model(model: HMMQueries) -> Any:
     Symbols become their places in `symbols_`.
     """
     try:
-        from hmmlearn import hmm  # type: ignore[import-untyped]
+        from hmmlearn import hmm
     except ImportError as error:
         raise DependencyError(
             "to_hmmlearn needs hmmlearn; install it with pip install hmmlearn"
