@@ -56,8 +56,8 @@ def test_every_panel_has_all_its_lines_within_the_frame(name):
     assert place.x1 <= figure.bbox.x1
 
 
-def test_only_shares_absolute_errors_and_sizes_of_queries_are_on_plain_scales():
-    plain = {"wrong", "off", "query_size"}
+def test_only_shares_absolute_errors_and_sizes_of_queries_and_models_are_on_plain_scales():
+    plain = {"wrong", "off", "query_size", "n_states"}
     assert plain == LINEAR
     (ax,) = drawn("fig-7.9", falling)[0].axes
     assert (ax.get_xlabel(), ax.get_ylabel()) == (
