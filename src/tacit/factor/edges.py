@@ -91,7 +91,7 @@ def edge_bases(
     grouped: list[Key] = []
     cards = pairs.cards.tolist()
     for edge, views in edges.items():
-        if len(views.below) == 1 and all(len(group) == 1 for group in views.above):
+        if len(views.below) == 1 and set(map(len, views.above)) == {1}:
             shape = (cards[views.below[0]], *(cards[group[0]] for group in views.above))
             single[shape].append(edge)
         else:

@@ -215,15 +215,17 @@ def _single_views(plan: SeparatorPlan, pairs: PairMoments, n_views: int) -> dict
     args = pairs.spectra, pairs.shown, plan.path_ranks, plan.inside, plan.single, n_views
     stars, views, strengths, _ = best_views(*args)
     n_found = np.maximum(((views >= 0) & (strengths > 0)).sum(axis=1), views[:, 0] >= 0)
+    every = zip(
+        *(each.tolist() for each in (n_found, stars, views, strengths, plan.single)), strict=True
+    )
     out = {}
-    for edge, n in enumerate(n_found.tolist()):
-        below, rank = (int(stars[edge]),), int(plan.single[edge])
-        above: tuple[Group, ...] = tuple((leaf,) for leaf in views[edge, :n].tolist())
+    for edge, (n, star, own, weights, rank) in enumerate(every):
+        above: tuple[Group, ...] = tuple((leaf,) for leaf in own[:n])
         noise = LEAF_NOISE if edge < n_leaves else 1.0
         if n:
-            out[edge] = EdgeViews(below, above, tuple(strengths[edge, :n].tolist()), rank, noise)
+            out[edge] = EdgeViews((star,), above, tuple(weights[:n]), rank, noise)
         else:  # above an only child there is nothing
-            out[edge] = EdgeViews(below, ((),), (1.0,), 1, noise)
+            out[edge] = EdgeViews((star,), ((),), (1.0,), 1, noise)
     return out
 
 

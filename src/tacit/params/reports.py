@@ -31,14 +31,16 @@ class Report:
     def as_dict(self) -> dict[str, Any]:
         """The report in plain numbers, strings, lists and dicts, with the names of nodes."""
         names = self.tree.names
+        name_of = names.__getitem__
         edges = {}
         for node, seen in self.edges.items():
+            values = seen.values.tolist()
             edges[names[node]] = {
-                "below": [names[leaf] for leaf in seen.views.below],
-                "above": [[names[leaf] for leaf in group] for group in seen.views.above],
+                "below": list(map(name_of, seen.views.below)),
+                "above": [list(map(name_of, group)) for group in seen.views.above],
                 "strengths": list(seen.views.strengths),
-                "kept": seen.values[: seen.rank].tolist(),
-                "cut": seen.values[seen.rank :].tolist(),
+                "kept": values[: seen.rank],
+                "cut": values[seen.rank :],
                 "wanted": seen.views.rank,
                 "threshold": seen.threshold,
                 "condition": seen.condition,
