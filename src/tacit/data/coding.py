@@ -70,6 +70,8 @@ def coded(raw: Raw, column: Column, *, unknown: str, minus_one_is_missing: bool 
         if numbers is not None:
             return codes_of_numbers(numbers.values, column.edges)
     distinct = distinct_numbers(raw) if isinstance(raw, Numbers) else raw
+    if distinct.values == list(column.categories):
+        return distinct.codes.astype(np.int32, copy=False)
     table = _code_table(distinct, column, unknown, minus_one_is_missing=minus_one_is_missing)
     found: Codes = table[distinct.codes]
     return found

@@ -80,14 +80,19 @@ class Filled:
 
 def is_series(X: Any) -> bool:
     """Whether this is one column of some frame."""
+    if _is_arrow_table(X):
+        return False
     return _is_arrow_array(X) or isinstance(_narwhal(X), nw.Series)
 
 
 def is_frame(X: Any) -> bool:
     """Whether this is a frame of some library; a lazy one is not run for the answer."""
-    if type(X).__module__ == "pyarrow.lib" and type(X).__name__ == "Table":
-        return True  # what narwhals would say, after a while
-    return isinstance(_narwhal(X), nw.DataFrame | nw.LazyFrame)
+    return _is_arrow_table(X) or isinstance(_narwhal(X), nw.DataFrame | nw.LazyFrame)
+
+
+def _is_arrow_table(X: Any) -> bool:
+    """What narwhals would say, after a while."""
+    return type(X).__module__ == "pyarrow.lib" and type(X).__name__ == "Table"
 
 
 def _is_arrow_array(X: Any) -> bool:
@@ -118,22 +123,37 @@ def frame_columns(X: Any) -> FrameColumns | None:
 
     None where X is no frame; no matrix where the columns are not all integers without gaps, or are many.
     """
+    if _is_arrow_table(X) and not _is_integral_arrow(X):
+        # Through narwhals, a column takes longer than reading it where rows are few.
+        return X.column_names, X.num_rows, _arrow_reader(X), None
     frame = _frame(X)
     if frame is None:
         return None
-    names = list(frame.columns)
-    # A column through narwhals takes longer than reading it where rows are few.
-    arrow = frame.to_native() if frame.implementation.is_pyarrow() else None
-
-    def read(place: int, name: str) -> Raw:
-        if arrow is not None:
-            return raw_from_arrow(arrow.column(place), name)
-        return _raw_column(frame[:, place], name)
-
+    names, read = list(frame.columns), _reader(frame)
     matrix = None
     if names and len(frame) * len(names) <= _MATRIX_CELLS and _is_integral(frame):
         matrix = frame.to_numpy()
     return names, len(frame), read, matrix if matrix is None or matrix.dtype.kind in "iu" else None
+
+
+def _arrow_reader(arrow: Any) -> Callable[[int, str], Raw]:
+    def read(place: int, name: str) -> Raw:
+        return raw_from_arrow(arrow.column(place), name)
+
+    return read
+
+
+def _reader(frame: nw.DataFrame[Any]) -> Callable[[int, str], Raw]:
+    def read(place: int, name: str) -> Raw:
+        return _raw_column(frame[:, place], name)
+
+    return _arrow_reader(frame.to_native()) if frame.implementation.is_pyarrow() else read
+
+
+def _is_integral_arrow(table: Any) -> bool:
+    import pyarrow as pa
+
+    return all(map(pa.types.is_integer, table.schema.types))
 
 
 def _is_integral(frame: nw.DataFrame[Any]) -> bool:
@@ -141,9 +161,7 @@ def _is_integral(frame: nw.DataFrame[Any]) -> bool:
         # numpy's own integers have no gaps; asking for them would take longer than reading
         return all(isinstance(t, np.dtype) and t.kind in "iu" for t in frame.to_native().dtypes)
     if frame.implementation.is_pyarrow():
-        import pyarrow as pa
-
-        if not all(map(pa.types.is_integer, frame.to_native().schema.types)):
+        if not _is_integral_arrow(frame.to_native()):
             return False
     elif not all(dtype.is_integer() for dtype in frame.schema.dtypes()):
         return False

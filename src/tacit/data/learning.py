@@ -47,13 +47,12 @@ def seen(raw: Raw, weights: Floats | None) -> Seen:
         values, counts = _totals(raw.values[there], None if weights is None else weights[there])
         return Seen(values, counts)
     # The first place is for what is missing.
-    totals = np.bincount(raw.codes + 1, weights=weights, minlength=len(raw.values) + 1)[1:]
-    used = np.flatnonzero(totals).tolist()
-    return Seen(
-        [raw.values[place] for place in used],
-        totals[used].astype(np.float64),
-        raw.values if raw.levels else None,
-    )
+    counts = np.bincount(raw.codes + 1, weights=weights, minlength=len(raw.values) + 1)[1:]
+    levels, totals = raw.values if raw.levels else None, counts.astype(np.float64)
+    if np.count_nonzero(totals) == len(totals):
+        return Seen(raw.values, totals, levels)
+    used = np.flatnonzero(totals)
+    return Seen([raw.values[place] for place in used.tolist()], totals[used], levels)
 
 
 def _totals(values: Floats, weights: Floats | None) -> tuple[Floats, Floats]:

@@ -104,10 +104,10 @@ def raw_from_arrow(column: pa.Array | pa.ChunkedArray, name: str) -> Raw:
     import pyarrow as pa
 
     if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
+        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    if isinstance(column, pa.DictionaryArray):
+        return _from_dictionary(column, name, ordered=column.type.ordered)
     kind, types = column.type, pa.types
-    if types.is_dictionary(kind):
-        return _from_dictionary(column, name, ordered=kind.ordered)
     if types.is_null(kind):
         return Distinct([], np.full(len(column), -1, dtype=np.int32))
     if types.is_boolean(kind):
@@ -138,16 +138,17 @@ def distinct_levels(
 ) -> Distinct:
     """The column that a categorical holds: levels of any kind, and codes into them."""
     plain = [plain_value(level, name) for level in levels]
-    places: dict[Any, int] = {}
-    for value in plain:
-        if value is not None:
-            places.setdefault(value, len(places))
-    # The last entry answers for code -1. Levels may be null, or equal once they are plain.
-    table = np.array([*(places.get(value, -1) for value in plain), -1], dtype=np.int32)
     codes = codes.astype(np.int64, copy=False)
     if missing is not None:
         codes = np.where(missing, -1, codes)
-    return Distinct(list(places), table[codes], levels=ordered)
+    different = list(dict.fromkeys(plain))
+    if len(different) == len(plain) and None not in different:
+        return Distinct(plain, codes, levels=ordered)
+    # Levels may be null, or equal once they are plain. The last entry answers for code -1.
+    different = [value for value in different if value is not None]
+    places = {value: place for place, value in enumerate(different)}
+    table = np.array([*(places.get(value, -1) for value in plain), -1])
+    return Distinct(different, table[codes], levels=ordered)
 
 
 def plain_value(value: Any, name: str) -> Any:

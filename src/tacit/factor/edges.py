@@ -92,7 +92,7 @@ def edge_bases(
     cards = pairs.cards.tolist()
     for edge, views in edges.items():
         if len(views.below) == 1 and set(map(len, views.above)) == {1}:
-            shape = (cards[views.below[0]], *(cards[group[0]] for group in views.above))
+            shape = (cards[views.below[0]], *[cards[leaf] for (leaf,) in views.above])
             single[shape].append(edge)
         else:
             grouped.append(edge)
@@ -230,17 +230,21 @@ def _cut_bases(
     if stack.turned is not None:
         joint = stack.turned.joint
         left, back = stack.turned.undone(left, back)
+    if kept is not None and stack.turned is None:
+        back = back * kept[:, None, :]
     emit = joint @ back
     out = []
-    for at, (views, n_seen) in enumerate(zip(edges, ranks.tolist(), strict=True)):
+    every = zip(edges, ranks.tolist(), thresholds.tolist(), strict=True)
+    for at, (views, n_seen, threshold) in enumerate(every):
         rank = max(1, min(n_seen, views.rank))
-        seen = EdgeSpectrum(views, values[at], rank, float(thresholds[at]))
+        seen = EdgeSpectrum(views, values[at], rank, threshold)
         basis = EdgeBasis(seen, left[at, :, :rank], back[at, :, :rank], emit[at, :, :rank])
-        if stack.turned is not None and not stack.turned.indicators[at]:
-            basis = _corrected(basis)
-        if kept is not None:
-            own = kept[at, :rank]
-            basis = EdgeBasis(seen, basis.left, basis.right * own, basis.emit * own)
+        if stack.turned is not None:
+            if not stack.turned.indicators[at]:
+                basis = _corrected(basis)
+            if kept is not None:
+                own = kept[at, :rank]
+                basis = replace(basis, right=basis.right * own, emit=basis.emit * own)
         out.append(basis)
     return out
 

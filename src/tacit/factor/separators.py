@@ -220,7 +220,7 @@ def _single_views(plan: SeparatorPlan, pairs: PairMoments, n_views: int) -> dict
     )
     out = {}
     for edge, (n, star, own, weights, rank) in enumerate(every):
-        above: tuple[Group, ...] = tuple((leaf,) for leaf in own[:n])
+        above: tuple[Group, ...] = tuple(zip(own[:n], strict=True))
         noise = LEAF_NOISE if edge < n_leaves else 1.0
         if n:
             out[edge] = EdgeViews((star,), above, tuple(weights[:n]), rank, noise)

@@ -9,7 +9,7 @@ from numba import njit
 
 OVERSAMPLING = 2  # directions kept beyond those asked for, so that the last one asked for is right
 MAX_SWEEPS = 12
-COSINE_SQUARED = 1e-10  # rows are orthogonal enough: their lengths are then right to 1e-10
+COSINE_SQUARED = 1e-6  # rows are orthogonal enough: their lengths are then right to a millionth
 
 
 @njit(cache=True, nogil=True)
@@ -171,8 +171,10 @@ def best_views(spectra, shown, path_ranks, inside, ranks, n_views):
         rank = ranks[edge]
         reached[edge] = 1
         for a in range(n_leaves):
+            if not inside[edge, a]:
+                continue
             for b in range(n_leaves):
-                if inside[edge, a] and not inside[edge, b] and path_ranks[a, b] >= rank:
+                if not inside[edge, b] and path_ranks[a, b] >= rank:
                     reached[edge] = max(reached[edge], min(rank, shown[a, b]))
         level = max(reached[edge], min(2, rank))
         for a in range(n_leaves):

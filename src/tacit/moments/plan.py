@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,18 +79,15 @@ class MomentPlan:
         """
         distinct: dict[tuple[int, ...], Sequence[int]] = {}
         for subset in subsets:
-            key = tuple(sorted(subset))
-            if not key or key[0] < 0 or key[-1] >= len(cards) or len(set(key)) < len(key):
-                raise ArgumentError(
-                    f"{tuple(subset)} is not a set of columns: name one or more of "
-                    f"0 .. {len(cards) - 1}, each once"
-                )
-            distinct.setdefault(key, subset)
+            distinct.setdefault(tuple(sorted(subset)), subset)
         heads = np.zeros(len(distinct) + 1, dtype=np.int64)
-        np.cumsum([len(key) for key in distinct], out=heads[1:])
-        members = np.fromiter(
-            chain.from_iterable(distinct.values()), np.int64, count=int(heads[-1])
-        )
+        np.cumsum(list(map(len, distinct)), out=heads[1:])
+        ascending = np.fromiter(chain.from_iterable(distinct), np.int64)
+        members = np.fromiter(chain.from_iterable(distinct.values()), np.int64)
+        rising = np.diff(ascending, append=len(cards)) > 0
+        rising[heads[1:-1] - 1] = True  # the last of one set and the first of the next
+        if () in distinct or not rising.all() or not _are_columns(ascending, cards):
+            raise ArgumentError(_no_set_text(cards, distinct))
         return _laid_out(tuple(cards), members, heads)
 
     @staticmethod
@@ -107,6 +105,18 @@ class MomentPlan:
         """(table,) The columns of each table, in the order of its axes."""
         members = self.members.tolist()
         return tuple(tuple(members[head:tail]) for head, tail in pairwise(self.heads.tolist()))
+
+    def tables(self, cells: NDArray[Any]) -> list[NDArray[Any]]:
+        """The flat array cut into its tables."""
+        if len(set(np.diff(self.heads).tolist())) == 1:
+            shapes = columns_of(self.cards).cards[self.members].reshape(len(self.heads) - 1, -1)
+            if (shapes == shapes[0]).all():
+                return list(cells.reshape(shapes.shape[0], *shapes[0]))
+        places = pairwise(self.offsets.tolist())
+        return [
+            cells[start:stop].reshape([self.cards[column] for column in subset])
+            for (start, stop), subset in zip(places, self.subsets, strict=True)
+        ]
 
     @property
     def n_cells(self) -> int:
@@ -126,6 +136,17 @@ class MomentPlan:
         """Roughly how many word operations the counting of `n_rows` rows takes."""
         cells = np.diff(self.offsets)[self.by_bits].sum()
         return float(n_rows * (cells / 64 + np.count_nonzero(~self.by_bits)))
+
+
+def _are_columns(members: Integers, cards: Sequence[int]) -> bool:
+    return not len(members) or 0 <= members.min() <= members.max() < len(cards)
+
+
+def _no_set_text(cards: Sequence[int], keys: Iterable[tuple[int, ...]]) -> str:
+    """The words for the first of some that are not sets of columns."""
+    columns = set(range(len(cards)))
+    wrong = next(key for key in keys if not key or len(set(key) & columns) < len(key))
+    return f"{wrong} is not a set of columns: name one or more of 0 .. {len(cards) - 1}, each once"
 
 
 def _laid_out(cards: tuple[int, ...], members: Integers, heads: Integers) -> MomentPlan:

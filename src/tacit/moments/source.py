@@ -231,12 +231,7 @@ class CountedMoments:
         counts = self._counts(plan)
         totals = np.add.reduceat(counts, plan.offsets[:-1])
         cells: Array = counts / np.repeat(np.where(totals > 0, totals, 1), np.diff(plan.offsets))
-        tables = [
-            cells[start:stop].reshape([self.cards[column] for column in subset])
-            for (start, stop), subset in zip(
-                pairwise(plan.offsets.tolist()), plan.subsets, strict=True
-            )
-        ]
+        tables = plan.tables(cells)
         for number in np.flatnonzero(totals <= 0):
             tables[number] = self._independent(plan.subsets[number])
         if len(tables) == len(subsets):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -194,8 +195,9 @@ def _cores(
             moments.cards[child] if factor is None else len(factor)
             for child, factor in zip(tree.children[node], factors, strict=True)
         ]
-        blocks = [table.reshape(*shape, -1) for table in islice(tables, len(_above(bases, node)))]
-        table = np.concatenate(blocks, axis=-1) if len(blocks) > 1 else blocks[0]
+        n_cells = prod(shape)
+        blocks = [table.reshape(n_cells, -1) for table in islice(tables, len(_above(bases, node)))]
+        table = np.concatenate(blocks, axis=1).reshape(*shape, -1)
         factors.append(bases[node].right if node in bases else None)
         key = (table.shape, *(None if factor is None else factor.shape for factor in factors))
         alike[key].append((node, table, factors))
