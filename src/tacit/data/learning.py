@@ -44,8 +44,7 @@ def seen(raw: Raw, weights: Floats | None) -> Seen:
         there = ~np.isnan(raw.values)
         if weights is not None:
             there &= weights > 0
-        values, counts = _totals(raw.values[there], None if weights is None else weights[there])
-        return Seen(values, counts)
+        return Seen(*_totals(raw.values[there], None if weights is None else weights[there]))
     # The first place is for what is missing.
     counts = np.bincount(raw.codes + 1, weights=weights, minlength=len(raw.values) + 1)[1:]
     levels, totals = raw.values if raw.levels else None, counts.astype(np.float64)
