@@ -38,8 +38,8 @@ class EdgeSpectrum:
     @property
     def condition(self) -> float:
         """Largest over smallest singular value that was kept: by how much errors can grow here."""
-        least = float(self.values[self.rank - 1])
-        return float(self.values[0]) / least if least > 0 else float("inf")
+        largest, least = self.values.item(0), self.values.item(self.rank - 1)
+        return largest / least if least > 0 else float("inf")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

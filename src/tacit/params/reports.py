@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tacit.factor.edges import EdgeSpectrum
+from tacit.factor.stars import Group
 from tacit.factor.triads import Triad
 from tacit.params.tree import Network, Tables
 from tacit.structure.rooted import RootedTree
@@ -30,26 +31,36 @@ class Report:
 
     def as_dict(self) -> dict[str, Any]:
         """The report in plain numbers, strings, lists and dicts, with the names of nodes."""
-        names = self.tree.names
-        name_of = names.__getitem__
+        names, named = self.tree.names, _Named(self.tree.names)
         edges = {}
         for node, seen in self.edges.items():
-            values = seen.values.tolist()
+            values, views, rank = seen.values.tolist(), seen.views, seen.rank
             edges[names[node]] = {
-                "below": list(map(name_of, seen.views.below)),
-                "above": [list(map(name_of, group)) for group in seen.views.above],
-                "strengths": list(seen.views.strengths),
-                "kept": values[: seen.rank],
-                "cut": values[seen.rank :],
-                "wanted": seen.views.rank,
+                "below": named[views.below],
+                "above": [named[group] for group in views.above],
+                "strengths": list(views.strengths),
+                "kept": values[:rank],
+                "cut": values[rank:],
+                "wanted": views.rank,
                 "threshold": seen.threshold,
                 "condition": seen.condition,
             }
-        views = {
-            names[node]: [[names[leaf] for leaf in group] for group in three.groups]
+        three_views = {
+            names[node]: [named[tuple(group)] for group in three.groups]
             for node, three in self.triads.items()
         }
-        return {"method": self.method, "edges": edges, "three_views": views}
+        return {"method": self.method, "edges": edges, "three_views": three_views}
+
+
+class _Named(dict[Group, list[str]]):
+    """The names of groups of leaves; many edges look at the same few."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+
+    def __missing__(self, group: Group) -> list[str]:
+        self[group] = [self.names[leaf] for leaf in group]
+        return self[group]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
