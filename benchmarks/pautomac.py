@@ -39,7 +39,7 @@ from tacit.params.ngrams import Ngrams
 METHODS = ("3-gram", "weighted", "probabilistic")
 HELD_OUT, MOST_HELD_OUT, SEED = 0.1, 5_000, 0
 # Sweeps of sampling: fewer where there are more positions, which take longer and know more.
-MOST_SWEEPS, LEAST_SWEEPS, VISITS = 800, 300, 1.2e8
+MOST_SWEEPS, LEAST_SWEEPS, VISITS = 800, 250, 1e8
 WANTED_GAP, WINNER, MOST_MINUTES = 0.030, 0.014, 60
 QUICK = (24, 39)
 
