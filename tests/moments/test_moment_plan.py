@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tacit.errors import ArgumentError, TooExpensiveError
 from tacit.moments.plan import MomentPlan
@@ -58,3 +60,16 @@ def test_a_table_beyond_all_integers_is_refused_too():
 def test_subsets_may_be_rows_of_an_array():
     plan = MomentPlan.of((2, 3, 4), np.array([[0, 1], [1, 2]]))
     assert plan.subsets == ((0, 1), (1, 2))
+
+
+@given(st.data())
+def test_the_flat_array_is_cut_into_tables_of_any_mix_of_shapes(data: st.DataObject) -> None:
+    cards = tuple(data.draw(st.lists(st.integers(1, 3), min_size=1, max_size=5)))
+    columns = st.lists(st.integers(0, len(cards) - 1), min_size=1, max_size=3, unique=True)
+    plan = MomentPlan.of(cards, data.draw(st.lists(columns, min_size=1, max_size=8)))
+    cells = np.arange(plan.n_cells)
+    found = plan.tables(cells)
+    assert [table.shape for table in found] == [
+        tuple(cards[column] for column in subset) for subset in plan.subsets
+    ]
+    assert np.array_equal(np.concatenate([table.ravel() for table in found]), cells)

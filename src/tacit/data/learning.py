@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -118,7 +119,7 @@ def _are_numbers(values: Iterable[Any]) -> bool:
 
 def _ordered(values: Iterable[Any], parts: Sequence[Seen]) -> tuple[Any, ...]:
     """The levels of all blocks in their order, then what other blocks showed besides."""
-    levels = dict.fromkeys(level for part in parts for level in part.levels or ())
+    levels = dict.fromkeys(chain.from_iterable(part.levels or () for part in parts))
     others = [value for value in values if value not in levels]
     return (*levels, *canonical_values(others)) if others else tuple(levels)
 

@@ -137,7 +137,7 @@ def distinct_levels(
     ordered: bool,
 ) -> Distinct:
     """The column that a categorical holds: levels of any kind, and codes into them."""
-    plain = [plain_value(level, name) for level in levels]
+    plain = [level if type(level) is str else plain_value(level, name) for level in levels]
     codes = codes.astype(np.int64, copy=False)
     if missing is not None:
         codes = np.where(missing, -1, codes)

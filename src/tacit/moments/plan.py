@@ -107,16 +107,22 @@ class MomentPlan:
         return tuple(tuple(members[head:tail]) for head, tail in pairwise(self.heads.tolist()))
 
     def tables(self, cells: NDArray[Any]) -> list[NDArray[Any]]:
-        """The flat array cut into its tables."""
-        if len(set(np.diff(self.heads).tolist())) == 1:
-            shapes = columns_of(self.cards).cards[self.members].reshape(len(self.heads) - 1, -1)
-            if (shapes == shapes[0]).all():
-                return list(cells.reshape(shapes.shape[0], *shapes[0]))
-        places = pairwise(self.offsets.tolist())
-        return [
-            cells[start:stop].reshape([self.cards[column] for column in subset])
-            for (start, stop), subset in zip(places, self.subsets, strict=True)
-        ]
+        """The flat array cut into its tables; those of one shape that follow each other at once."""
+        cards, lengths = columns_of(self.cards).cards[self.members], np.diff(self.heads)
+        # (table,)  of another shape than the one before
+        first = np.ones(len(lengths), dtype=np.bool_)
+        for length in set(lengths.tolist()):
+            places = np.flatnonzero(lengths == length)
+            shapes = cards[self.heads[places][:, None] + np.arange(length)]
+            alike = (shapes[1:] == shapes[:-1]).all(axis=1) & (np.diff(places) == 1)
+            first[places[1:]] = ~alike
+        bounds = [*np.flatnonzero(first).tolist(), len(lengths)]
+        out: list[NDArray[Any]] = []
+        for start, stop in pairwise(bounds):
+            shape = cards[self.heads[start] : self.heads[start + 1]]
+            span = cells[self.offsets[start] : self.offsets[stop]]
+            out.extend(span.reshape(stop - start, *shape))
+        return out
 
     @property
     def n_cells(self) -> int:
