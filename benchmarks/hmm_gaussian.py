@@ -198,7 +198,7 @@ def table_of(rows: list[dict[str, Any]], settings: Sequence[Setting], seeds: ran
     """Held-out nats per position below the truth, CPU, and verdicts by pairs of test sequences."""
     found = {(row["setting"], row["seed"], row["method"]): row for row in rows}
     lines = [
-        "| states, columns, covariance, stay, apart | seed | tacit | hmmlearn | difference (se) | CPU | ratio |",
+        "| states, columns, covariance, stay, apart | seed | tacit | hmmlearn | difference | CPU | ratio |",
         "|---|---|---|---|---|---|---|",
     ]
     told = []
