@@ -1,0 +1,227 @@
+"""Compiled sweeps that factor sparse matrices of counts, near to them in Kullback-Leibler divergence.
+
+A sweep is one step of EM for probabilistic latent semantic analysis (Hofmann, 1999). Both factors are made
+from the same posteriors, so the sums of rows and of columns are those of the data after every sweep,
+converged or not; updates that take turns (Lee & Seung, 2001) keep only those of the factor moved last.
+
+The matrix may consist of blocks that share neither rows nor columns; one block is an ordinary matrix.
+Entries stand twice, by rows and by columns: no sum is shared between threads, and results do not depend on
+their number. Factors may be of single precision; sums are always made in double precision.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+_LOOSE = {"reassoc", "contract", "nsz", "arcp"}
+# Single-precision products of factors below this are lost; their mass is given back by `factor.low_rank`.
+LOST = 1e-30
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
+def share_rows(starts, columns, values, left, right, ratios, out, first, last, room):
+    """The left factor after a sweep, and each entry over what the factors say of it.
+
+    Parameters
+    ----------
+    starts : (row + 1,)
+    columns, values : (entry,)
+    left : (row, rank)
+    right : (column, rank)
+    ratios : (entry,)  filled
+    out : (row of the range, rank)  filled
+    first, last : the range of rows
+    room : (rank,)  double precision
+    """
+    rank = left.shape[1]
+    none = left.dtype.type(0)
+    for row in range(first, last):
+        own = left[row]
+        for q in range(rank):
+            room[q] = 0.0
+        for entry in range(starts[row], starts[row + 1]):
+            other = right[columns[entry]]
+            said = none
+            for q in range(rank):
+                said += own[q] * other[q]
+            ratio = values[entry] / said if said > LOST else none
+            ratios[entry] = ratio
+            for q in range(rank):
+                room[q] += ratio * other[q]
+        for q in range(rank):
+            out[row - first, q] = own[q] * room[q]
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
+def share_columns(starts, rows, entries, ratios, left, right, first, last, room):
+    """Change the right factor by a sweep, before the left one is changed; see `settle` for its scale.
+
+    Parameters
+    ----------
+    starts : (column + 1,)
+    rows, entries : (entry,)
+        By columns: the row, and the place in the order by rows.
+    ratios : (entry,)  by rows; see `share_rows`
+    left : (row, rank)  as it was before the sweep
+    right : (column, rank)  changed
+    first, last : the range of columns
+    room : (rank,)  double precision
+    """
+    rank = left.shape[1]
+    for column in range(first, last):
+        for q in range(rank):
+            room[q] = 0.0
+        for at in range(starts[column], starts[column + 1]):
+            ratio = np.float64(ratios[entries[at]])
+            other = left[rows[at]]
+            for q in range(rank):
+                room[q] += ratio * other[q]
+        own = right[column]
+        for q in range(rank):
+            own[q] *= room[q]
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
+def settle(right, first, last, room):
+    """Divide a range of columns by the sums over it, one for each rank."""
+    rank = right.shape[1]
+    for q in range(rank):
+        room[q] = 0.0
+    for column in range(first, last):
+        own = right[column]
+        for q in range(rank):
+            room[q] += own[q]
+    for q in range(rank):
+        room[q] = 1.0 / room[q] if room[q] > 0.0 else 0.0
+    for column in range(first, last):
+        own = right[column]
+        for q in range(rank):
+            own[q] *= room[q]
+
+
+@njit(cache=True, nogil=True)
+def sweep_blocks(
+    blocks,
+    block_rows,
+    block_columns,
+    starts,
+    columns,
+    values,
+    column_starts,
+    column_rows,
+    column_entries,
+    left,
+    right,
+    ratios,
+    n_sweeps,
+):
+    """Sweep some blocks, each as often as is wanted while it lies in the cache.
+
+    Parameters
+    ----------
+    blocks : (some,)
+    block_rows, block_columns : (block + 1,)  the first row and column of each
+    starts, columns, values : see `share_rows`
+    column_starts, column_rows, column_entries : see `share_columns`
+    left, right : changed
+    ratios : (entry,)  room
+    """
+    rank = left.shape[1]
+    most = 0
+    for block in blocks:
+        most = max(most, block_rows[block + 1] - block_rows[block])
+    spare = np.empty((most, rank), left.dtype)
+    room = np.empty(rank)
+    for block in blocks:
+        top, bottom = block_rows[block], block_rows[block + 1]
+        begin, end = block_columns[block], block_columns[block + 1]
+        for _ in range(n_sweeps):
+            share_rows(starts, columns, values, left, right, ratios, spare, top, bottom, room)
+            share_columns(
+                column_starts, column_rows, column_entries, ratios, left, right, begin, end, room
+            )
+            settle(right, begin, end, room)
+            for row in range(top, bottom):
+                for q in range(rank):
+                    left[row, q] = spare[row - top, q]
+
+
+@njit(cache=True, nogil=True)
+def divergence(starts, columns, values, left, right):
+    """Sum over entries of x log(x / y), where y is the product of the factors.
+
+    That is the generalised Kullback-Leibler divergence where all x and all y have the same sum, as they have
+    after any sweep.
+    """
+    total = 0.0
+    for row in range(len(starts) - 1):
+        for entry in range(starts[row], starts[row + 1]):
+            said = 0.0
+            for q in range(left.shape[1]):
+                said += np.float64(left[row, q]) * np.float64(right[columns[entry], q])
+            if values[entry] > 0.0:
+                total += values[entry] * math.log(values[entry] / max(said, LOST))
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def totals(factor, first, last, out):
+    """Sums over a range of rows of a factor, in double precision.
+
+    Parameters
+    ----------
+    factor : (row, rank)
+    first, last : (block,)
+    out : (block, rank)  filled
+    """
+    for block in range(len(first)):
+        own = out[block]
+        for q in range(factor.shape[1]):
+            own[q] = 0.0
+        for row in range(first[block], last[block]):
+            for q in range(factor.shape[1]):
+                own[q] += factor[row, q]
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def margins(factor, first, last, others, out):
+    """Row sums of the product of a factor with another, of which only the sums over each block are needed.
+
+    Parameters
+    ----------
+    factor : (row, rank)
+    first, last : (block,)
+    others : (block, rank)  `totals` of the other factor
+    out : (row,)  filled
+    """
+    for block in range(len(first)):
+        other = others[block]
+        for row in range(first[block], last[block]):
+            total = 0.0
+            for q in range(factor.shape[1]):
+                total += factor[row, q] * other[q]
+            out[row] = total
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def products(left, right, left_rest, right_rest, rows, columns, out):
+    """Add the products of rows of two factors, and those of their rests; -1 stands for none.
+
+    Parameters
+    ----------
+    left, right : (row, rank), (column, rank)
+    left_rest, right_rest : (row,), (column,)
+    rows, columns : (pair,)
+    out : (pair,)  added to
+    """
+    for pair in range(len(rows)):
+        row, column = rows[pair], columns[pair]
+        if row >= 0 and column >= 0:
+            own, other = left[row], right[column]
+            total = left_rest[row] * right_rest[column]
+            for q in range(left.shape[1]):
+                total += np.float64(own[q]) * np.float64(other[q])
+            out[pair] += total
