@@ -35,7 +35,7 @@ demo: $(READY)  ## learn a latent tree of a real table and ask it questions
 
 test: $(READY)  ## all tests but the slow ones, and every snippet of the documentation
 	@echo "==> tests"
-	@$(BIN)/python -m pytest --quiet
+	@$(BIN)/python -m pytest --quiet --numprocesses auto
 
 slow: $(READY)  ## the slow tests
 	@echo "==> slow tests"
