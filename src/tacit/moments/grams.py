@@ -1,0 +1,239 @@
+"""How often n-grams of words occur, for all orders up to some.
+
+N-grams of an order stand in the order of their words; the contexts of an order are the n-grams of the order
+below, so that the number of a context is the number of an n-gram. Counts are integers and add: a text may be
+cut into any pieces of whole lines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.corpus import Corpus
+from tacit.data.vocabulary import BEGIN, END, Vocabulary
+from tacit.errors import ArgumentError, DataError, TooExpensiveError
+
+Ids = NDArray[np.int32]
+Integers = NDArray[np.int64]
+
+_MOST_PLACES = 2**31 - 2
+PADS = ("one", "all")
+
+
+@dataclass(frozen=True, eq=False)
+class GramTable:
+    """The n-grams of one order, by context and then by last word.
+
+    N-gram g of context c has ``starts[c] <= g < starts[c + 1]``; within a context, words ascend. Order 1 has
+    one context and all words of the vocabulary, occurring or not, so that g is the number of the word.
+    """
+
+    words: Ids  # (gram,)  last words
+    suffixes: (
+        Ids  # (gram,)  number in the order below of the n-gram without its first word; 0 in order 1
+    )
+    counts: Integers  # (gram,)  0 where only a context: `<s>`, and all the pads in front of a line
+    starts: Integers  # (context + 1,)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def n_contexts(self) -> int:
+        """N-grams of the order below, whether any word was seen after them or not."""
+        return len(self.starts) - 1
+
+    def contexts(self) -> Ids:
+        """(gram,) the context of each n-gram."""
+        sizes = np.diff(self.starts)
+        return np.repeat(np.arange(self.n_contexts, dtype=np.int32), sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class GramCounts:
+    """The n-grams of a text, of every order from one on.
+
+    Lines are counted with markers around them: ``</s>`` behind, and in front one ``<s>`` (as SRILM and KenLM
+    do; the first words of a line then are in shorter n-grams only) or one less than the order (as the theory
+    of Kneser-Ney has it). ``<s>`` itself is never counted.
+
+    Examples
+    --------
+    >>> from tacit.data.corpus import read_corpus
+    >>> counts = GramCounts.of(read_corpus(["a b", "a b b"]), 3)
+    >>> [len(table) for table in counts.tables], counts.tables[0].counts.tolist()
+    ([5, 4, 4], [0, 0, 2, 3, 2])
+    """
+
+    vocabulary: Vocabulary
+    tables: tuple[GramTable, ...]  # (order,)
+    pads: int  # `<s>` in front of each line
+    n_lines: int
+
+    @property
+    def order(self) -> int:
+        """The highest order."""
+        return len(self.tables)
+
+    @property
+    def n_words(self) -> int:
+        """Words of the text; ends of lines are not counted."""
+        return int(self.tables[0].counts.sum()) - self.n_lines
+
+    @staticmethod
+    def empty(vocabulary: Vocabulary, order: int, *, pads: str = "one") -> GramCounts:
+        """Of no lines."""
+        none = Corpus(np.zeros(0, np.int32), np.zeros(0, np.int64), vocabulary)
+        return GramCounts.of(none, order, pads=pads)
+
+    @staticmethod
+    def of(corpus: Corpus, order: int, *, pads: str = "one") -> GramCounts:
+        """The n-grams of a corpus.
+
+        Parameters
+        ----------
+        corpus : Corpus
+        order : int
+            The highest.
+        pads : {"one", "all"}
+            How many ``<s>`` stand in front of a line: one, or ``order - 1``.
+        """
+        from tacit.loops.grams import place_markers, sort_places
+
+        n_pads = _n_pads(order, pads)
+        n_places = corpus.n_words + corpus.n_lines * (n_pads + 1)
+        if n_places > _MOST_PLACES:
+            raise TooExpensiveError(
+                f"{n_places} words at once are too many; count pieces of the text and add the counts"
+            )
+        tokens = np.empty(n_places, dtype=np.int32)
+        place_markers(corpus.ids, corpus.ends, n_pads, BEGIN, END, tokens)
+        n_words = len(corpus.vocabulary)
+        sizes, places = np.zeros(n_words, np.int64), np.empty(n_places, np.int32)
+        sort_places(tokens, sizes, places)
+        counts = sizes.copy()
+        counts[BEGIN] = 0
+        words = np.arange(n_words, dtype=np.int32)
+        table = GramTable(words, np.zeros_like(words), counts, np.array([0, n_words]))
+        tables = _extended(table, tokens, sizes, places, order)
+        return GramCounts(corpus.vocabulary, tables, n_pads, corpus.n_lines)
+
+    def __add__(self, other: GramCounts) -> GramCounts:
+        """The counts of both texts, read with the same vocabulary."""
+        if (self.order, self.pads) != (other.order, other.pads):
+            raise DataError(
+                f"n-grams of orders {self.order} and {other.order}, with {self.pads} and {other.pads} `<s>` "
+                "in front of a line, do not add; count both alike"
+            )
+        if self.vocabulary is not other.vocabulary and self.vocabulary != other.vocabulary:
+            raise DataError(
+                "n-grams of different vocabularies do not add; read both texts with the same vocabulary"
+            )
+        first, second = self.tables[0], other.tables[0]
+        counts = first.counts + second.counts
+        tables = [GramTable(first.words, first.suffixes, counts, first.starts)]
+        maps = (
+            first.words,
+            first.words,
+        )  # of this and of the other: the joint number of each n-gram
+        for one, two in zip(self.tables[1:], other.tables[1:], strict=True):
+            joint, maps = _merged(one, two, maps, len(tables[-1]))
+            tables.append(joint)
+        return GramCounts(self.vocabulary, tuple(tables), self.pads, self.n_lines + other.n_lines)
+
+    def adjusted(self, order: int) -> Integers:
+        """(gram,) how often, for the highest order; below, after how many different words (Kneser-Ney).
+
+        With one ``<s>`` in front of lines nothing stands before it, and n-grams that begin with it keep their
+        counts, as in KenLM.
+        """
+        from tacit.loops.grams import count_extensions
+
+        table = self.tables[order - 1]
+        if order == self.order:
+            return table.counts
+        above = self.tables[order]
+        out = np.zeros(len(table), dtype=np.int64)
+        count_extensions(above.suffixes, above.counts, out)
+        if self.pads == 1:
+            low, high = self.line_starts(order)
+            out[low:high] = table.counts[low:high]
+        return out
+
+    def line_starts(self, order: int) -> tuple[int, int]:
+        """The first n-gram that begins with ``<s>``, and the one after the last."""
+        low, high = BEGIN, BEGIN + 1
+        for table in self.tables[1:order]:
+            low, high = int(table.starts[low]), int(table.starts[high])
+        return low, high
+
+
+def _n_pads(order: int, pads: str) -> int:
+    if isinstance(order, bool) or not isinstance(order, int) or order < 1:
+        raise ArgumentError(f"order={order!r}; give an integer of at least 1")
+    if pads not in PADS:
+        raise ArgumentError(f"pads={pads!r} is not known; choose one of {PADS}")
+    return 1 if pads == "one" else max(order - 1, 1)
+
+
+def _extended(
+    table: GramTable, tokens: Ids, sizes: Integers, places: Ids, order: int
+) -> tuple[GramTable, ...]:
+    """The tables of all orders; the numbers of words at all places are used up."""
+    from tacit.loops.grams import extend_grams
+
+    tables, ids = [table], tokens
+    most = int(sizes.max(initial=0))
+    keys, room = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
+    buckets = np.empty(4 * most + 2, dtype=np.int64)
+    new_places = np.empty_like(places)
+    for at in range(2, order + 1):
+        n, n_grams = len(places), len(table)
+        new: tuple[Any, ...] = (
+            np.empty(n, np.int32),
+            np.empty(n, np.int32),
+            np.empty(n, np.int64),
+            np.empty(n, np.int64),
+            np.empty(n_grams + 1, np.int64),
+        )
+        old = (table.words, table.suffixes, table.starts)
+        is_last = at == order
+        found, written = extend_grams(
+            ids, places, sizes, *old, END, BEGIN, is_last, new_places, new, keys, room, buckets
+        )
+        words, suffixes, counts, sizes = (part[:found].copy() for part in new[:4])
+        table = GramTable(words, suffixes, counts, new[4])
+        tables.append(table)
+        places, new_places = new_places[:written], places
+    return tuple(tables)
+
+
+def _merged(
+    one: GramTable, two: GramTable, maps: tuple[Ids, Ids], n_contexts: int
+) -> tuple[GramTable, tuple[Ids, Ids]]:
+    """Two tables of an order joined, and the joint number of each n-gram of either."""
+    from tacit.loops.grams import merge_order
+
+    contexts = []
+    for part in maps:
+        back = np.full(n_contexts, -1, dtype=np.int64)
+        back[part] = np.arange(len(part))
+        contexts.append(back)
+    size = len(one) + len(two)
+    new: tuple[Any, ...] = (
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size, np.int64),
+        np.empty(n_contexts + 1, np.int64),
+    )
+    new_maps = (np.empty(len(one), np.int32), np.empty(len(two), np.int32))
+    parts: list[Any] = [
+        (table.words, table.suffixes, table.counts, table.starts) for table in (one, two)
+    ]
+    n = merge_order(*contexts, *parts, *maps, new, *new_maps)  # type: ignore[call-arg]
+    words, suffixes, counts = (part[:n].copy() for part in new[:3])
+    return GramTable(words, suffixes, counts, new[3]), new_maps
