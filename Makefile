@@ -76,7 +76,7 @@ bench: $(READY)  ## every benchmark in its quick form (minutes)
 peers: $(READY)  ## install the programs that benchmarks compare with
 	@echo "==> installing peers"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check \
-		hmmlearn pgmpy pyagrum scikit-bio stepmix
+		dynamax hmmlearn pgmpy pyagrum scikit-bio stepmix
 
 wheel: $(READY)  ## sdist and wheel in dist/, tested in an empty environment
 	@echo "==> sdist and wheel"

@@ -1,7 +1,8 @@
-"""Hidden Markov models: ``learn="auto"`` beside EM with restarts, this project's and hmmlearn's.
+"""Hidden Markov models: ``learn="auto"`` beside EM with restarts, this project's and other programs'.
 
     python benchmarks/hmm.py --accuracy     fifteen models; can be stopped and resumed
-    python benchmarks/hmm.py --peers        the same with hmmlearn's five starts of 200 (about an hour)
+    python benchmarks/hmm.py --peers        the same with five starts of 200 of hmmlearn (an hour) and dynamax
+                                            (half an hour); or name peers: --peers dynamax pomegranate
     python benchmarks/hmm.py --speed        seconds of an iteration; one million sequences, with yardsticks
     python benchmarks/hmm.py --quick        a little of each
 
@@ -9,8 +10,8 @@ Fifty symbols, eight states, 10,000 sequences of length 20 to learn from and 5,0
 Dirichlet(0.3), moves (1 - s) Dirichlet(0.5) + s I with s = 0.6, 0.3 and 0; five models each. "em" is this
 project's compiled EM as it is in the books, without acceleration: five random starts, at most 300 iterations,
 until a step gains less than 0.01 nats in all; the best by training likelihood counts, with the CPU of all.
-Settings of "auto" were chosen on seeds from 100 on; the reported ones start at 0. All times are CPU seconds
-of one thread.
+How the others are run is told in `hmm_peers.py`. Settings of "auto" were chosen on seeds from 100 on; the
+reported ones start at 0. All times are CPU seconds of one thread.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from hmm_peers import PEERS, hmmlearn_model, installed, one_processor
 
 import tacit
 from tacit.data.sequences import Sequences
@@ -93,40 +95,21 @@ def by_em(made: Draw, seed: int, max_iter: int = 300) -> tuple[ChainTables, dict
     return em_restarts(packed, n_restarts=N_STARTS, max_iter=max_iter, random_state=seed)
 
 
-def by_hmmlearn(made: Draw, seed: int, max_iter: int = 200) -> tuple[ChainTables, dict[str, Any]]:
-    """hmmlearn's EM in its faster form: the best of five starts by training likelihood."""
-    column, lengths = made.train.codes[:, None], made.train.lengths
-    best, highest, scores = None, -np.inf, []
-    for start in range(N_STARTS):
-        model = peer(N_STARTS * seed + start, max_iter)
-        model.fit(column, lengths)
-        scores.append(model.score(column, lengths))
-        if scores[-1] > highest:
-            best, highest = model, scores[-1]
-    assert best is not None
-    return ChainTables(best.startprob_, best.transmat_, (best.emissionprob_,)), {
-        "objectives": scores
-    }
+def by_peer(name: str) -> Callable[..., tuple[ChainTables, dict[str, Any]]]:
+    """One of the other programs."""
 
+    def learn(made: Draw, seed: int) -> tuple[ChainTables, dict[str, Any]]:
+        with one_processor():
+            return PEERS[name](rectangle(made.train), (N_STATES, N_SYMBOLS), seed)
 
-def peer(seed: int, max_iter: int) -> Any:
-    from hmmlearn.hmm import CategoricalHMM
-
-    return CategoricalHMM(
-        N_STATES,
-        n_features=N_SYMBOLS,
-        n_iter=max_iter,
-        tol=1e-2,
-        implementation="scaling",
-        random_state=seed,
-    )
+    return learn
 
 
 METHODS: dict[str, Callable[..., tuple[ChainTables, dict[str, Any]]]] = {
     "auto": by_auto,
     "tensor": by_tensor,
     "em": by_em,
-    "hmmlearn": by_hmmlearn,
+    **{name: by_peer(name) for name in PEERS},
 }
 
 
@@ -142,7 +125,7 @@ def accuracy(path: Path, methods: tuple[str, ...], seeds: range, **sizes: int) -
                 assert made is not None
                 begun = time.process_time()
                 tables, told = METHODS[method](made, seed)
-                seconds = time.process_time() - begun
+                seconds = time.process_time() - begun - told.get("compile_seconds", 0.0)
                 row = {"stay": stay, "seed": seed, "method": method, "seconds": seconds, **told}
                 row["tables"] = [float(f"{each:.9g}") for each in tables.flat]
                 with path.open("a", encoding="utf8") as out:
@@ -163,16 +146,18 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 def table_of(rows: list[dict[str, Any]], seeds: range, **sizes: int) -> str:
     """Held-out nats per symbol below the truth, CPU, and verdicts by pairs of test sequences."""
     found = {(row["stay"], row["seed"], row["method"]): row for row in rows}
+    methods = [m for m in METHODS if any(row["method"] == m for row in rows)]
+    clocked = [m for m in methods if m != "tensor"]
     layout = random_hmm_tables(N_STATES, N_SYMBOLS, np.random.default_rng(0)).layout
     lines = [
-        "| s | seed | auto | tensor | em | hmmlearn | auto - em (se) | CPU auto, em, hmmlearn |",
-        "|---|---|---|---|---|---|---|---|",
+        f"| s | seed | {' | '.join(methods)} | auto - em (se) | CPU {', '.join(clocked)} |",
+        "|---" * (len(methods) + 4) + "|",
     ]
     marks: dict[tuple[float, str], list[str]] = defaultdict(list)
     spent: dict[tuple[float, str], list[float]] = defaultdict(list)
     for stay in STAYS:
         for seed in seeds:
-            own = {m: found[stay, seed, m] for m in METHODS if (stay, seed, m) in found}
+            own = {m: found[stay, seed, m] for m in methods if (stay, seed, m) in found}
             if "auto" not in own or "em" not in own:
                 continue
             made = draw(stay, seed, **sizes)
@@ -182,14 +167,12 @@ def table_of(rows: list[dict[str, Any]], seeds: range, **sizes: int) -> str:
                 for m, row in own.items()
             }
             shown = [
-                f"{(logs[m] - truth).mean() / LENGTH:.5f}" if m in own else "" for m in METHODS
+                f"{(logs[m] - truth).mean() / LENGTH:.5f}" if m in own else "" for m in methods
             ]
-            for rival in set(own) & {"em", "hmmlearn"}:
+            for rival in set(own) & {"em", *PEERS}:
                 marks[stay, rival].append(verdict(logs["auto"] - logs[rival])[0])
             _, mean, error = verdict(logs["auto"] - logs["em"])
-            times = [
-                f"{own[m]['seconds']:.2f}" if m in own else "-" for m in ("auto", "em", "hmmlearn")
-            ]
+            times = [f"{own[m]['seconds']:.2f}" if m in own else "-" for m in clocked]
             for m, row in own.items():
                 spent[stay, m].append(row["seconds"])
             difference = f"{mean / LENGTH:+.6f} ({error / LENGTH:.6f})"
@@ -210,8 +193,9 @@ def verdicts(
     marks: dict[tuple[float, str], list[str]], spent: dict[tuple[float, str], list[float]]
 ) -> list[str]:
     """Counts of models by class, and ratios of CPU with what is wanted of them."""
+    wanted = {"em": WANTED, "hmmlearn": dict.fromkeys(STAYS, WANTED_PEER)}
     lines = []
-    for rival, factors in (("em", WANTED), ("hmmlearn", dict.fromkeys(STAYS, WANTED_PEER))):
+    for rival in ("em", *PEERS):
         for stay in STAYS:
             own = marks.get((stay, rival), [])
             if not own:
@@ -221,10 +205,14 @@ def verdicts(
                 sum(spent[stay, rival]) / n / (sum(spent[stay, "auto"]) / len(spent[stay, "auto"]))
             )
             counts = ", ".join(f"{own.count(mark)} {mark}" for mark in ("won", "tied", "lost"))
-            met = "met" if ratio >= factors[stay] else "NOT met"
+            asked = ""
+            if rival in wanted:
+                met = "met" if ratio >= wanted[rival][stay] else "NOT met"
+                asked = f" (wanted 1/{wanted[rival][stay]:.0f}: {met})"
+            plural = "" if n == 1 else "s"
             lines.append(
-                f"s={stay}: auto against {rival}'s five on {n} models: {counts}; CPU 1/{ratio:.1f} "
-                f"(wanted 1/{factors[stay]:.0f}: {met})"
+                f"s={stay}: auto against {rival}'s five on {n} model{plural}: {counts}; "
+                f"CPU 1/{ratio:.1f}{asked}"
             )
     every = [mark for (_, rival), own in marks.items() if rival == "em" for mark in own]
     if every:
@@ -264,8 +252,7 @@ def iterations(n_train: int = 10_000) -> None:
 
 
 def fit_peer(made: Draw, max_iter: int) -> None:
-    model = peer(0, max_iter)
-    model.tol = -np.inf
+    model = hmmlearn_model((N_STATES, N_SYMBOLS), 0, max_iter, -np.inf)
     model.fit(made.train.codes[:, None], made.train.lengths)
 
 
@@ -303,17 +290,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    for name in ("accuracy", "peers", "speed", "quick"):
+    for name in ("accuracy", "speed", "quick"):
         parser.add_argument(f"--{name}", action="store_true")
+    parser.add_argument(
+        "--peers", nargs="*", choices=list(PEERS), help="other programs; hmmlearn and dynamax"
+    )
     parser.add_argument("--first-seed", type=int, default=0, help="100 and more were tuned on")
     parser.add_argument("--models", type=int, default=5, help="of each class")
     parser.add_argument("--out", type=Path, default=Path("out/hmm.jsonl"))
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
     seeds = range(chosen.first_seed, chosen.first_seed + chosen.models)
-    methods = ("auto", "tensor", "em", *(("hmmlearn",) if chosen.peers else ()))
+    peers = [] if chosen.peers is None else installed(chosen.peers or ["hmmlearn", "dynamax"])
+    methods = ("auto", "tensor", "em", *peers)
     with limit_threads(1):
-        if chosen.quick or not (chosen.accuracy or chosen.peers or chosen.speed):
+        if chosen.quick or not (chosen.accuracy or chosen.speed or chosen.peers is not None):
             iterations(2000)
             million(50_000)
             few = range(seeds.start, seeds.start + 1)
@@ -321,7 +312,7 @@ def main() -> None:
         if chosen.speed:
             iterations()
             million()
-        if chosen.accuracy or chosen.peers:
+        if chosen.accuracy or chosen.peers is not None:
             warm_up()
             accuracy(chosen.out, methods, seeds)
 
