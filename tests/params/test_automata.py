@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from oracles.automata import exact_counts, random_tables, string_value, words
+from tacit.data.sequence_reading import read_sequences
 from tacit.errors import RankError
-from tacit.moments.hankel import STATISTICS, hankel_blocks
-from tacit.params.automata import Automaton, hankel_factors
+from tacit.moments.hankel import STATISTICS, SubstringCounts, hankel_blocks
+from tacit.params.automata import Automaton, hankel_factors, hankel_values
 
 
 def values(operators, word):
@@ -61,6 +62,23 @@ def test_truncated_and_sparse_decompositions_agree_with_the_full_one(monkeypatch
     for other in (cut, sparse):
         assert other.steps == pytest.approx(full.steps, abs=1e-8)
         assert other.start == pytest.approx(full.start, abs=1e-8)
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_all_singular_values_are_told_those_beyond_the_rank_too(scaled, monkeypatch):
+    counts = SubstringCounts.of(read_sequences([[0, 1, 2, 1], [2, 0], [1, 1, 0, 2, 2]]), 5)
+    blocks = hankel_blocks(counts, "substring", 40, 2)
+    matrix = blocks.whole
+    if scaled:
+        matrix = matrix / np.sqrt(np.outer(blocks.open, blocks.anywhere))
+    wanted = np.linalg.svd(matrix, compute_uv=False)
+    assert hankel_values(blocks, 1000, scaled=scaled) == pytest.approx(wanted, abs=1e-12)
+    assert hankel_values(blocks, 4, scaled=scaled) == pytest.approx(wanted[:4], abs=1e-12)
+    monkeypatch.setattr("tacit.params.automata._SMALL", 0)
+    assert hankel_values(blocks, 2, scaled=scaled) == pytest.approx(wanted[:2], abs=1e-12)
+    monkeypatch.setattr("tacit.moments.hankel._DENSE_CELLS", 0)
+    sparse = hankel_blocks(counts, "substring", 40, 2)
+    assert hankel_values(sparse, 2, scaled=scaled) == pytest.approx(wanted[:2], abs=1e-12)
 
 
 def test_a_rank_that_the_counts_do_not_carry_is_refused():

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from tacit import plot
+from tacit import load, plot
 from tacit.errors import NotAvailableError
 from tacit.estimators.automata import WeightedAutomaton
 
@@ -118,7 +118,20 @@ def test_a_chain_has_one_spectrum_from_the_largest_value_on():
     assert ax.get_yscale() == "log"
 
 
-def test_the_spectrum_of_a_weighted_automaton_is_drawn():
+def test_the_spectrum_of_a_weighted_automaton_is_drawn(tmp_path):
     model = WeightedAutomaton(rank=2).fit(["ab", "abab", "ab", "b"] * 10)
-    kept = drawn(plot.singular_values(model))["kept"]
-    np.testing.assert_allclose(kept, np.sort(model.singular_values_)[-2:])
+    marks = drawn(plot.singular_values(model))
+    np.testing.assert_allclose(marks["kept"], np.sort(model.singular_values_))
+    assert len(marks["kept"]) == 2
+    told = model.diagnostics_["singular_values"]
+    assert len(told) == 2 + len(marks["cut"]) > 4
+    assert marks["cut"].max() == told[2] <= marks["kept"].min()
+    model.save(tmp_path / "model.tacit")
+    again = drawn(plot.singular_values(load(tmp_path / "model.tacit")))
+    np.testing.assert_array_equal(again["cut"], marks["cut"])
+
+
+def test_the_kept_values_of_an_older_file_are_drawn_alone():
+    model = WeightedAutomaton(rank=2).fit(["ab", "abab", "ab", "b"] * 10)
+    del model.diagnostics_["singular_values"]
+    assert drawn(plot.singular_values(model)).keys() == {"kept"}

@@ -62,7 +62,8 @@ class WeightedAutomaton(FittedAutomaton):
         The largest size of an eigenvalue of the sum of all steps. From one on, values of long strings
         explode (predictions do not: they are normalised at each place).
     singular_values_ : array
-        Of the Hankel matrix, down to the rank.
+        Of the Hankel matrix, as many as the rank; ``diagnostics_["singular_values"]`` goes on with those
+        that were cut.
     symbols_ : tuple
     tree_ : PrefixTree
         What was learnt from; not kept in files.
@@ -171,13 +172,15 @@ class WeightedAutomaton(FittedAutomaton):
             wanted = usual_choice(tree, wanted)
         learnt = learn_weighted(tree, held_out, wanted, report)
         self.predictor_ = learnt.predictor
-        self.singular_values_ = learnt.singular_values
         chosen, radius = learnt.choice, learnt.predictor.automaton.spectral_radius
+        self.singular_values_ = learnt.singular_values[: chosen.rank]
         trees = [tree] if held_out is None else [tree, held_out]
         self.diagnostics_ = {
             "n_sequences": sum(each.n_sequences for each in trees),
             "n_positions": sum(each.n_positions for each in trees),
             "rank": chosen.rank,
+            "singular_values": learnt.singular_values.tolist(),
+            "n_kept": chosen.rank,
             "statistics": chosen.statistics,
             "basis": chosen.basis,
             "scaled": chosen.scaled,

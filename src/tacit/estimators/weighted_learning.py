@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from tacit.errors import RankError
 from tacit.estimators.progress import Report, silent
-from tacit.moments.hankel import STATISTICS, SubstringCounts, hankel_blocks
+from tacit.moments.hankel import STATISTICS, HankelBlocks, SubstringCounts, hankel_blocks
 from tacit.moments.prefixes import PrefixTree
-from tacit.params.automata import Automaton, HankelFactors, hankel_factors
+from tacit.params.automata import Automaton, HankelFactors, hankel_factors, hankel_values
 from tacit.params.ngrams import Ngrams
 from tacit.query.automata import MixedAutomaton, Told, mixed, walked_levels
 from tacit.query.repairs import Repairs
@@ -25,6 +25,8 @@ BASIS, SIDE = 300, 5
 OTHER_BASES = (100, 1000)
 RANKS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 26, 32, 40, 50, 64)
 MIXINGS = (0.02, 0.1, 0.3, 0.6)
+# Singular values that are told: so many times the rank, and so many more.
+TOLD_TIMES, TOLD_MORE = 2, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class LearntWeighted:
 
     predictor: MixedAutomaton
     choice: WeightedChoice
-    singular_values: Array
+    singular_values: Array  # as many as the rank, then more that were cut
     candidates: tuple[dict[str, Any], ...]
 
 
@@ -72,21 +74,22 @@ def learn_weighted(
     else:
         counts = SubstringCounts.of(tree, 2 * wanted.side + 1)
     report(0.9, "all sequences")
-    assert wanted.statistics is not None
-    assert wanted.basis is not None
     rank, mixing = wanted.rank, wanted.mixing
     assert rank is not None
     assert mixing is not None
-    factors = _factors(counts, wanted, rank)
+    blocks = _blocks(counts, wanted)
+    factors = hankel_factors(blocks, rank, scaled=bool(wanted.scaled))
     if held_out is not None and factors.max_rank == 0:
         # Almost all strings are rare, and those of the basis are others now.
         wanted = replace(wanted, statistics="substring")
-        factors = _factors(counts, wanted, rank)
+        blocks = _blocks(counts, wanted)
+        factors = hankel_factors(blocks, rank, scaled=bool(wanted.scaled))
     rank = rank if held_out is None else min(rank, factors.max_rank)
     predictor = MixedAutomaton(factors.automaton(rank), Ngrams.of(tree), mixing)
     n = 1 if held_out is None else held_out.n_sequences
     candidates = tuple({**_plain(choice), "held_out": value / n} for value, choice in tried)
-    return LearntWeighted(predictor, replace(wanted, rank=rank), factors.values, candidates)
+    values = hankel_values(blocks, TOLD_TIMES * rank + TOLD_MORE, scaled=bool(wanted.scaled))
+    return LearntWeighted(predictor, replace(wanted, rank=rank), values, candidates)
 
 
 def _tried(
@@ -168,10 +171,13 @@ def _held_out_values(
 
 
 def _factors(counts: SubstringCounts, choice: WeightedChoice, max_rank: int) -> HankelFactors:
+    return hankel_factors(_blocks(counts, choice), max_rank, scaled=bool(choice.scaled))
+
+
+def _blocks(counts: SubstringCounts, choice: WeightedChoice) -> HankelBlocks:
     assert choice.statistics is not None
     assert choice.basis is not None
-    blocks = hankel_blocks(counts, choice.statistics, choice.basis, choice.side)
-    return hankel_factors(blocks, max_rank, scaled=bool(choice.scaled))
+    return hankel_blocks(counts, choice.statistics, choice.basis, choice.side)
 
 
 def _plain(choice: WeightedChoice) -> dict[str, Any]:

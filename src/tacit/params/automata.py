@@ -179,10 +179,7 @@ def hankel_factors(blocks: HankelBlocks, max_rank: int, *, scaled: bool) -> Hank
         Whether rows and columns are divided by the root of how frequent their strings are, so that rare
         strings count as their noise allows.
     """
-    left_scale, right_scale = np.ones(len(blocks.open)), np.ones(len(blocks.anywhere))
-    if scaled:
-        left_scale = 1 / np.sqrt(np.maximum(blocks.open, 1e-300))
-        right_scale = 1 / np.sqrt(np.maximum(blocks.anywhere, 1e-300))
+    left_scale, right_scale = _scales(blocks, scaled=scaled)
     left, values, right = _leading(blocks.whole, left_scale, right_scale, max_rank)
     left, right = left * left_scale[:, None], right * right_scale[:, None]
     steps = np.array([left.T @ (step @ right) for step in blocks.steps])
@@ -196,23 +193,59 @@ def hankel_factors(blocks: HankelBlocks, max_rank: int, *, scaled: bool) -> Hank
     )
 
 
+def hankel_values(blocks: HankelBlocks, n_values: int, *, scaled: bool) -> Array:
+    """The largest singular values of the Hankel matrix alone: those that are cut too.
+
+    Parameters
+    ----------
+    blocks : HankelBlocks
+    n_values : int
+        Fewer come back where the matrix is smaller.
+    scaled : bool
+        As in `hankel_factors`.
+    """
+    matrix = _scaled(blocks.whole, *_scales(blocks, scaled=scaled))
+    smaller = min(matrix.shape)
+    if isinstance(matrix, np.ndarray) and _is_small(smaller, n_values):
+        return np.asarray(np.linalg.svd(matrix, compute_uv=False)[:n_values])
+    return _truncated(matrix, min(n_values, smaller - 1))[1]
+
+
+def _scales(blocks: HankelBlocks, *, scaled: bool) -> tuple[Array, Array]:
+    """What rows and columns are multiplied with."""
+    if not scaled:
+        return np.ones(len(blocks.open)), np.ones(len(blocks.anywhere))
+    return (
+        1 / np.sqrt(np.maximum(blocks.open, 1e-300)),
+        1 / np.sqrt(np.maximum(blocks.anywhere, 1e-300)),
+    )
+
+
+def _scaled(whole: Matrix, left_scale: Array, right_scale: Array) -> Matrix:
+    if isinstance(whole, np.ndarray):
+        return left_scale[:, None] * whole * right_scale
+    from scipy.sparse import diags_array
+
+    return diags_array(left_scale) @ whole @ diags_array(right_scale)
+
+
+def _is_small(size: int, rank: int) -> bool:
+    """Whether a matrix is decomposed whole."""
+    return size <= 4 * rank or size <= _SMALL
+
+
 def _leading(
     whole: Matrix, left_scale: Array, right_scale: Array, max_rank: int
 ) -> tuple[Array, Array, Array]:
     """(row, m), (m,), (column, m) leading singular vectors of a scaled matrix, canonical in sign."""
-    smaller = min(whole.shape)
-    if isinstance(whole, np.ndarray):
-        matrix = left_scale[:, None] * whole * right_scale
-        if smaller <= 4 * max_rank or smaller <= _SMALL:
-            left, values, turned = np.linalg.svd(matrix, full_matrices=False)
-            right = turned.T
-        else:
-            left, values, right = _truncated(matrix, max_rank)
-    else:
-        from scipy.sparse import diags_array
-
-        matrix = diags_array(left_scale) @ whole @ diags_array(right_scale)
+    smaller, matrix = min(whole.shape), _scaled(whole, left_scale, right_scale)
+    if not isinstance(matrix, np.ndarray):
         left, values, right = _truncated(matrix, min(max_rank, smaller - 1))
+    elif _is_small(smaller, max_rank):
+        left, values, turned = np.linalg.svd(matrix, full_matrices=False)
+        right = turned.T
+    else:
+        left, values, right = _truncated(matrix, max_rank)
     left, values, right = left[:, :max_rank], values[:max_rank], right[:, :max_rank]
     signs = np.where(
         np.take_along_axis(left, np.abs(left).argmax(axis=0)[None], axis=0) < 0, -1.0, 1.0

@@ -101,8 +101,8 @@ def _spectrum(model: Any) -> tuple[Array, int, float | None] | None:
     found = model if isinstance(model, Mapping) else getattr(model, "diagnostics_", None)
     if not isinstance(found, Mapping):
         return None
-    own = getattr(model, "singular_values_", None)
-    values = np.asarray(found.get("singular_values", ()) if own is None else own, dtype=np.float64)
+    told = found.get("singular_values", getattr(model, "singular_values_", ()))
+    values = np.asarray(told, dtype=np.float64)
     if not len(values):
         return None
     kept = (found[name] for name in ("n_kept", "n_supported", "rank") if name in found)
