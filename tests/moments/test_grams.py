@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles.python_source import python_source
@@ -78,6 +78,7 @@ def test_adjusted_counts_are_numbers_of_words_in_front(given, order, pads):
             assert found == (raw[m][key] if kept else len(fronts[key]))
 
 
+@settings(max_examples=50)
 @given(lines, lines, orders, pads)
 def test_counts_of_two_halves_add_to_those_of_the_whole(one, two, order, pads):
     added = counted(one, order, pads) + counted(two, order, pads)

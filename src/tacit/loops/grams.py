@@ -2,8 +2,8 @@
 
 All places of a text are kept in the order of the n-grams that end there. Going on by one word keeps that
 order but for what shares its n-gram, so that only small groups are sorted, most of them of one place. A
-place's n-gram is known by the number of the n-gram that it follows and that of the n-gram without its first word: the
-numbers stay small whatever the order.
+place's n-gram is known by the number of the n-gram that it follows and that of the n-gram without its first
+word: the numbers stay small whatever the order.
 """
 
 from __future__ import annotations

@@ -1,0 +1,89 @@
+"""Compiled look-ups in n-gram models with back-off weights.
+
+A model comes as one tuple (words, suffixes, firsts, probs, backoffs, highest): see `tacit.params.grams`;
+`highest` is the number of the first n-gram of the highest order. A state is the longest known n-gram of the
+words so far that has a word to come, -1 for none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True, inline="always")
+def find_word(words, low, high, word):
+    """Where a word stands among ascending ones from `low` to before `high`, or -1."""
+    while high - low > 8:
+        middle = (low + high) >> 1
+        if words[middle] <= word:
+            low = middle
+        else:
+            high = middle
+    for place in range(low, high):
+        if words[place] == word:
+            return place
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def find_gram(model, state, word):
+    """The longest n-gram that ends in a word after a state, and the weight of its probability."""
+    words, suffixes, firsts, _, backoffs, _ = model
+    weight = 1.0
+    while state >= 0:
+        gram = find_word(words, firsts[state], firsts[state + 1], word)
+        if gram >= 0:
+            return gram, weight
+        weight *= backoffs[state]
+        state = np.int64(suffixes[state])
+    return np.int64(word), weight
+
+
+@njit(cache=True, nogil=True)
+def score_lines(model, ids, ends, states, end, probs, grams):
+    """Write the probability of every word of some lines, and of the end of each.
+
+    Parameters
+    ----------
+    ids : (word,)
+    ends : (line,)
+    states : (line,)  where lines begin; on return where they end, before the end marker
+    end : int  the marker behind lines, or -1 for none
+    probs, grams : (word and end,)  written: probabilities, and the n-grams that answered
+    """
+    suffixes, highest = model[1], model[5]
+    at, low = 0, 0
+    for line in range(len(ends)):
+        state = states[line]
+        for place in range(low, ends[line]):
+            gram, weight = find_gram(model, state, ids[place])
+            probs[at] = weight * model[3][gram]
+            grams[at] = gram
+            at += 1
+            state = np.int64(suffixes[gram]) if gram >= highest else gram
+        states[line] = state
+        if end >= 0:
+            gram, weight = find_gram(model, state, end)
+            probs[at] = weight * model[3][gram]
+            grams[at] = gram
+            at += 1
+        low = ends[line]
+
+
+@njit(cache=True, nogil=True)
+def score_next(model, state, out):
+    """Write the probabilities of all words after a state."""
+    words, suffixes, firsts, probs, backoffs, _ = model
+    chain = np.empty(64, np.int64)
+    length = 0
+    while state >= 0:
+        chain[length] = state
+        length += 1
+        state = np.int64(suffixes[state])
+    out[:] = probs[: len(out)]
+    for place in range(length - 1, -1, -1):
+        context = chain[place]
+        out *= backoffs[context]
+        for gram in range(firsts[context], firsts[context + 1]):
+            out[words[gram]] = probs[gram]

@@ -1,0 +1,61 @@
+"""Compiled smoothing of n-gram counts."""
+
+from __future__ import annotations
+
+from numba import njit
+
+LEAST_LEFT = 1e-9  # share of words a context leaves unseen below which nothing is kept for them
+
+
+@njit(cache=True, nogil=True)
+def count_small(counts, out):
+    """Add how many n-grams have the counts 1, 2, ... as long as `out`, whose first cell is that of 1."""
+    for count in counts:
+        if 1 <= count <= len(out):
+            out[count - 1] += 1
+
+
+@njit(cache=True, nogil=True)
+def smooth_order(starts, counts, suffixes, lower, discounts, interpolated, probs, backoffs):
+    """Write the probabilities of the n-grams of an order, and the share that each context passes on.
+
+    Parameters
+    ----------
+    starts : (context + 1,)
+    counts, suffixes : (gram,)
+    lower : (gram of the order below,)  probabilities
+    discounts : (4,)  of counts of 0 (which is 0), 1, 2, and 3 or more
+    interpolated : whether the lower order is added to words that were seen too
+    probs : (gram,)  written
+    backoffs : (context,)  written
+    """
+    for context in range(len(starts) - 1):
+        low, high = starts[context], starts[context + 1]
+        total, given = 0, 0.0
+        for gram in range(low, high):
+            total += counts[gram]
+            given += discounts[min(counts[gram], 3)]
+        if total == 0:
+            backoffs[context] = 1.0
+            for gram in range(low, high):
+                probs[gram] = lower[suffixes[gram]]
+            continue
+        share = given / total
+        if interpolated:
+            backoffs[context] = share
+            for gram in range(low, high):
+                count = counts[gram]
+                kept = (count - discounts[min(count, 3)]) / total
+                probs[gram] = kept + share * lower[suffixes[gram]]
+            continue
+        unseen = 1.0
+        for gram in range(low, high):
+            count = counts[gram]
+            probs[gram] = (count - discounts[min(count, 3)]) / total
+            unseen -= lower[suffixes[gram]]
+        if unseen > LEAST_LEFT:
+            backoffs[context] = share / unseen
+        else:  # all words were seen: what was taken from them goes back
+            backoffs[context] = 0.0
+            for gram in range(low, high):
+                probs[gram] = counts[gram] / total

@@ -1,0 +1,98 @@
+"""What can be asked of an n-gram model with back-off weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.corpus import Corpus
+from tacit.data.vocabulary import BEGIN, END, UNKNOWN
+from tacit.params.grams import GramModel
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int32]
+Integers = NDArray[np.int64]
+
+NO_STATE = -1  # nothing is known of the words before
+
+
+@dataclass(frozen=True, eq=False)
+class LineScores:
+    """Probabilities of the words of some lines, and of the end of each, one after another."""
+
+    log_probs: Array  # (word and end,)  natural logarithms
+    orders: NDArray[np.uint8]  # (word and end,)  of the n-gram that answered
+    unknown: NDArray[np.bool_]  # (word and end,)  whether the word is not in the vocabulary
+    ends: Integers  # (line,)  how many of these stand before the end of each line, its end marker included
+
+    def sums(self) -> Array:
+        """(line,) the log-probability of each line."""
+        totals = np.concatenate([[0.0], np.cumsum(self.log_probs)])
+        return np.diff(totals[np.concatenate([[0], self.ends])])
+
+
+def packed(model: GramModel) -> tuple[Any, ...]:
+    """A model as compiled loops want it."""
+    highest = int(model.offsets[-2])
+    return (model.words, model.suffixes, model.firsts, model.probs, model.backoffs, highest)
+
+
+def begin_state(model: GramModel) -> int:
+    """The state at the beginning of a line."""
+    state = NO_STATE
+    if model.order > 1:
+        state = _pads_state(model)
+    return state
+
+
+def _pads_state(model: GramModel) -> int:
+    """The longest known n-gram of nothing but ``<s>``."""
+    from tacit.loops.backoff import find_gram
+
+    arrays, state = packed(model), BEGIN
+    for order in range(2, model.order):
+        gram, _ = find_gram(arrays, state, BEGIN)
+        if gram < model.offsets[order - 1]:
+            break
+        state = int(gram)
+    return state
+
+
+def score_corpus(
+    model: GramModel, corpus: Corpus, *, begin: bool = True, end: bool = True
+) -> LineScores:
+    """Probabilities of all words of a corpus that was read with the model's vocabulary.
+
+    Parameters
+    ----------
+    begin, end : bool
+        Whether lines are whole: begin after ``<s>``, and end in ``</s>``, which is scored too.
+    """
+    from tacit.loops.backoff import score_lines
+
+    n_lines = corpus.n_lines
+    size = corpus.n_words + (n_lines if end else 0)
+    probs, grams = np.empty(size), np.empty(size, dtype=np.int64)
+    states = np.full(n_lines, begin_state(model) if begin else NO_STATE, dtype=np.int64)
+    score_lines(packed(model), corpus.ids, corpus.ends, states, END if end else -1, probs, grams)
+    orders = np.searchsorted(model.offsets, grams, side="right").astype(np.uint8)
+    ends = corpus.ends + (np.arange(1, n_lines + 1) if end else 0)
+    unknown = np.zeros(size, dtype=np.bool_)
+    places = np.arange(corpus.n_words)
+    if end:
+        places += np.repeat(np.arange(n_lines), np.diff(corpus.ends, prepend=0))
+    unknown[places] = corpus.ids == UNKNOWN
+    with np.errstate(divide="ignore"):
+        return LineScores(np.log(probs), orders, unknown, ends)
+
+
+def next_probs(model: GramModel, state: int) -> Array:
+    """(word,) the probability of every word of the vocabulary to come next; they sum to one."""
+    from tacit.loops.backoff import score_next
+
+    out = np.empty(len(model.vocabulary))
+    score_next(packed(model), state, out)
+    return out
