@@ -104,7 +104,7 @@ class Vocabulary:
         return len(self.starts) - 1
 
     def __contains__(self, word: object) -> bool:
-        return word in self._places
+        return isinstance(word, str) and word.encode() in self._places
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Vocabulary) and np.array_equal(self.store, other.store)
@@ -118,8 +118,9 @@ class Vocabulary:
         return tuple(self.store.tobytes().decode().split("\n")[:-1])
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        return {word: place for place, word in enumerate(self.words)}
+    def _places(self) -> dict[bytes, int]:
+        coded = self.store.tobytes().split(b"\n")[:-1]
+        return dict(zip(coded, range(len(coded)), strict=True))
 
     @cached_property
     def table(self) -> WordTable:
@@ -128,8 +129,13 @@ class Vocabulary:
 
     def ids(self, words: Iterable[str]) -> Ids:
         """(word,) the numbers of some words; 0 where one is not known."""
-        found = map(self._places.get, words)
-        return np.fromiter((place or UNKNOWN for place in found), dtype=np.int32)
+        get = self._places.get
+        return np.array([get(word.encode(), UNKNOWN) for word in words], dtype=np.int32)
+
+    def line_ids(self, line: str) -> Ids:
+        """(word,) the numbers of the words of a line."""
+        get = self._places.get
+        return np.array([get(word, UNKNOWN) for word in line.encode().split()], dtype=np.int32)
 
 
 def counted_vocabulary(

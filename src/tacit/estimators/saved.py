@@ -40,6 +40,7 @@ _LOADERS = {
     "HigherOrderHMM": ("chains", "saved_junction", "load_junction"),
     "KernelHMM": ("kernel_hmm", "saved_chain", "load_chain"),
     "KernelTree": ("kernel_tree", "saved_kernel", "load_kernel_tree"),
+    "KneserNeyLM": ("kneser_ney_lm", "saved_language", "load_backoff"),
     "LatentClass": ("latent_tree", "saved", "load_tree"),
     "LatentJunctionTree": ("junction", "saved_junction", "load_junction"),
     "LatentTree": ("latent_tree", "saved", "load_tree"),

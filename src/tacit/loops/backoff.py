@@ -72,6 +72,24 @@ def score_lines(model, ids, ends, states, end, probs, grams):
 
 
 @njit(cache=True, nogil=True)
+def score_line(model, ids, state, end):
+    """The natural log-probability of a line; see `score_lines`."""
+    suffixes, probs, highest = model[1], model[3], model[5]
+    total, product = 0.0, 1.0
+    for word in ids:
+        gram, weight = find_gram(model, state, word)
+        product *= weight * probs[gram]
+        if product < 1e-200:
+            total += np.log(product)
+            product = 1.0
+        state = np.int64(suffixes[gram]) if gram >= highest else gram
+    if end >= 0:
+        gram, weight = find_gram(model, state, end)
+        product *= weight * probs[gram]
+    return total + np.log(product)
+
+
+@njit(cache=True, nogil=True)
 def score_next(model, state, out):
     """Write the probabilities of all words after a state."""
     words, suffixes, firsts, probs, backoffs, _ = model

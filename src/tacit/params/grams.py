@@ -23,9 +23,9 @@ class GramModel:
     """Probabilities of n-grams of all orders, and weights of contexts.
 
     The n-grams of all orders stand one after another, order 1 first, in each order by context and then by
-    last word: a tree whose nodes are numbered level by level. The probability of a word after a context is that
-    of the n-gram where it exists, and otherwise the context's weight times the probability after the context
-    without its first word.
+    last word: a tree whose nodes are numbered level by level. The probability of a word after a context is
+    that of the n-gram where it exists, and otherwise the context's weight times the probability after the
+    context without its first word.
     """
 
     vocabulary: Vocabulary

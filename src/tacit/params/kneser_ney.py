@@ -38,8 +38,8 @@ def estimated_discounts(counts: Integers, *, modified: bool = True) -> Discounts
 
     With n1 to n4 these numbers and Y = n1 / (n1 + 2 n2), the discounts are 1 - 2 Y n2 / n1, 2 - 3 Y n3 / n2
     and 3 - 4 Y n4 / n3 (Chen and Goodman, 1998), or Y for all counts if not modified. Small, repetitive or
-    class data may have no n-grams of some count, or discounts below zero or above the count: then Y serves for all
-    counts, and where n1 or n2 is zero too, 0.5, 1 and 1.5 (modified) or 0.5.
+    class data may have no n-grams of some count, or discounts below zero or above the count: then Y serves
+    for all counts, and where n1 or n2 is zero too, 0.5, 1 and 1.5 (modified) or 0.5.
 
     Parameters
     ----------

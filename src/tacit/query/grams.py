@@ -89,6 +89,17 @@ def score_corpus(
         return LineScores(np.log(probs), orders, unknown, ends)
 
 
+def score_step(model: GramModel, state: int, word: int) -> tuple[float, int, int]:
+    """The log-probability of a word after a state, the order that answered, and the state behind it."""
+    from tacit.loops.backoff import find_gram
+
+    gram, weight = find_gram(packed(model), state, word)
+    prob = float(weight * model.probs[gram])
+    order = int(np.searchsorted(model.offsets, gram, side="right"))
+    behind = int(model.suffixes[gram]) if order == model.order else int(gram)
+    return float(np.log(prob)) if prob > 0 else -np.inf, order, behind
+
+
 def next_probs(model: GramModel, state: int) -> Array:
     """(word,) the probability of every word of the vocabulary to come next; they sum to one."""
     from tacit.loops.backoff import score_next

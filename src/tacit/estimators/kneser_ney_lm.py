@@ -1,0 +1,252 @@
+"""Kneser-Ney language models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError
+from tacit.estimators.arguments import check_choice, check_count
+from tacit.estimators.language_queries import LanguageModel
+from tacit.estimators.progress import reporting
+
+if TYPE_CHECKING:
+    from tacit.data.corpus import Corpus
+    from tacit.data.vocabulary import Vocabulary
+    from tacit.moments.grams import GramCounts
+    from tacit.params.grams import GramModel
+    from tacit.params.kneser_ney import Discounts
+    from tacit.query.grams import LineScores
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int32]
+
+
+class BackoffLM(LanguageModel):
+    """Queries of an n-gram model with back-off weights."""
+
+    model_: GramModel
+
+    @property
+    def order_(self) -> int:
+        """The highest order of its n-grams."""
+        self._check_fitted()
+        return self.model_.order
+
+    def save(self, path: Any) -> None:
+        """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
+        from tacit.estimators.saved_language import save_backoff
+
+        self._check_fitted()
+        save_backoff(self, path)
+
+    def _keep(self, model: GramModel, diagnostics: dict[str, Any]) -> None:
+        from tacit.query.grams import begin_state, packed
+
+        self.model_, self.vocabulary_, self.diagnostics_ = model, model.vocabulary, diagnostics
+        self._packed, self._begin = packed(model), begin_state(model)
+
+    def _line_scores(self, corpus: Corpus, *, begin: bool, end: bool) -> LineScores:
+        from tacit.query.grams import score_corpus
+
+        return score_corpus(self.model_, corpus, begin=begin, end=end)
+
+    def _line_log_prob(self, ids: Ids, *, begin: bool, end: bool) -> float:
+        from tacit.loops.backoff import score_line
+
+        return float(score_line(self._packed, ids, self._begin if begin else -1, 2 if end else -1))
+
+    def _start(self, *, begin: bool) -> int:
+        return self._begin if begin else -1
+
+    def _step(self, state: int, word: int) -> tuple[float, int, int]:
+        from tacit.query.grams import score_step
+
+        return score_step(self.model_, state, word)
+
+    def _distribution(self, state: int) -> Array:
+        from tacit.query.grams import next_probs
+
+        return next_probs(self.model_, state)
+
+
+class KneserNeyLM(BackoffLM):
+    """An n-gram language model with Kneser-Ney smoothing.
+
+    The defaults are those of KenLM's ``lmplz``: modified, interpolated, unigrams mixed with a uniform
+    distribution over all words and ``<unk>``, one ``<s>`` in front of a line; perplexities are the same. Sums
+    of probabilities are one after every context.
+
+    Parameters
+    ----------
+    order : int
+        Words of the longest n-grams.
+    modified : bool
+        Three discounts for each order (Chen and Goodman, 1998), or one (Kneser and Ney, 1995).
+    interpolated : bool
+        Whether words seen after a context get a share from the order below too, or only the others
+        (back-off).
+    discounts : "auto" or numbers
+        By default estimated for each order; where counts are too few or too regular for that, one discount
+        serves for all counts, or 0.5, 1 and 1.5, and `diagnostics_` says so. Otherwise one number, or three
+        (for counts of 1, 2, and 3 or more), or a list of these for each order.
+    base : {"uniform", "unigram"}
+        What order 1 is mixed with: the same for all words, as KenLM has it, or nothing (Parikh, 2015).
+    pads : {"one", "all"}
+        How many ``<s>`` stand in front of a line: one, or ``order - 1``. With all of them and plain
+        discounts, expected counts of words are those of the text (to all orders, with ``base="unigram"``);
+        modified discounts never have that.
+    vocabulary : list of str or Vocabulary, optional
+        The words to know; others become ``<unk>``. By default those of the text.
+    least_count : int
+        Words of the text that occur less often become ``<unk>``, which is then a word like others.
+    n_words : int, optional
+        At most so many words, the most frequent ones.
+    markers : {"error", "skip"}
+        What to do with ``<s>`` and ``</s>`` in a text.
+    unknown : {"word", "error", "skip"}
+        What to do with ``<unk>`` in a text.
+    progress : None, bool or callable
+        True draws a bar on a terminal; a callable gets (share done, text).
+
+    Attributes
+    ----------
+    vocabulary_ : Vocabulary
+        ``<unk>``, ``<s>``, ``</s>`` and all words, the most frequent first.
+    model_ : GramModel
+        Probabilities of n-grams and weights of contexts.
+    discounts_ : list of Discounts
+        For each order, with where they come from.
+    diagnostics_ : dict
+        In plain values.
+
+    Examples
+    --------
+    >>> from tacit.estimators.kneser_ney_lm import KneserNeyLM
+    >>> model = KneserNeyLM(order=2).fit(["the cat sat", "the dog sat", "a cat ran"])
+    >>> model.top("the", 2)[0][0] in {"cat", "dog"}
+    True
+    >>> round(float(model.next_proba("the cat").sum()), 12)
+    1.0
+    >>> model.perplexity(["the cow sat"]).n_unknown
+    1
+    """
+
+    def __init__(
+        self,
+        order: int = 3,
+        *,
+        modified: bool = True,
+        interpolated: bool = True,
+        discounts: Any = "auto",
+        base: str = "uniform",
+        pads: str = "one",
+        vocabulary: Any = None,
+        least_count: int = 1,
+        n_words: int | None = None,
+        markers: str = "error",
+        unknown: str = "word",
+        progress: Any = None,
+    ) -> None:
+        self.order = order
+        self.modified = modified
+        self.interpolated = interpolated
+        self.discounts = discounts
+        self.base = base
+        self.pads = pads
+        self.vocabulary = vocabulary
+        self.least_count = least_count
+        self.n_words = n_words
+        self.markers = markers
+        self.unknown = unknown
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from text.
+
+        Parameters
+        ----------
+        X : path, list of paths, iterable of lines, iterable of lists of words, or Arrow column
+            A string is a path to UTF-8 text with a line for each sentence, packed where it ends in ``.gz``,
+            ``.bz2``, ``.xz`` or ``.zst``; lines themselves go into a list. Blank lines count as sentences.
+        y : None
+            Not used.
+        """
+        from tacit.data.corpus import read_corpus
+        from tacit.moments.grams import GramCounts
+
+        self._check_arguments()
+        with reporting(self.progress) as report:
+            report(0.0, "reading")
+            corpus = read_corpus(
+                X,
+                vocabulary=_vocabulary(self.vocabulary),
+                least_count=self.least_count,
+                n_words=self.n_words,
+                markers=self.markers,
+                unknown=self.unknown,
+            )
+            report(0.4, f"counting {corpus.n_words:,} words")
+            counts = GramCounts.of(corpus, self.order, pads=self.pads)
+            del corpus
+            report(0.8, "smoothing")
+            return self._learn(counts)
+
+    def fit_counts(self, counts: GramCounts) -> Self:
+        """Learn from counted n-grams, for instance of many texts added; `order` and `pads` are theirs."""
+        self._check_arguments()
+        return self._learn(counts)
+
+    def _learn(self, counts: GramCounts) -> Self:
+        from tacit.params.kneser_ney import kneser_ney
+
+        model, used = kneser_ney(
+            counts,
+            modified=self.modified,
+            interpolated=self.interpolated,
+            discounts=self._given(counts.order),
+            base=self.base,
+        )
+        self.discounts_ = used
+        self._keep(
+            model,
+            {
+                "n_words": counts.n_words,
+                "n_lines": counts.n_lines,
+                "n_types": len(counts.vocabulary),
+                "n_grams": [len(table) for table in counts.tables],
+                "pads": counts.pads,
+                "discounts": [list(each.values) for each in used],
+                "discount_sources": [each.source for each in used],
+            },
+        )
+        return self
+
+    def _given(self, order: int) -> list[Discounts] | None:
+        from tacit.params.kneser_ney import given_discounts
+
+        if isinstance(self.discounts, str):
+            check_choice("discounts", self.discounts, ("auto",))
+            return None
+        return given_discounts(self.discounts, order)
+
+    def _check_arguments(self) -> None:
+        check_count("order", self.order)
+        check_count("least_count", self.least_count)
+        check_count("n_words", self.n_words, none_is="all")
+        check_choice("base", self.base, ("uniform", "unigram"))
+        check_choice("pads", self.pads, ("one", "all"))
+        check_choice("markers", self.markers, ("error", "skip"))
+        check_choice("unknown", self.unknown, ("word", "error", "skip"))
+        for name in ("modified", "interpolated"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise ArgumentError(f"{name}={getattr(self, name)!r}; give True or False")
+        self._given(self.order)
+
+
+def _vocabulary(given: Any) -> Vocabulary | None:
+    from tacit.data.vocabulary import Vocabulary
+
+    return given if given is None or isinstance(given, Vocabulary) else Vocabulary.of_words(given)

@@ -1,0 +1,109 @@
+"""Fitted language models to files and back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.vocabulary import Vocabulary
+from tacit.errors import FileFormatError
+from tacit.estimators.saved_header import check_header, common_header, made_from
+from tacit.files.models import write_model
+from tacit.params.grams import GramModel
+from tacit.params.kneser_ney import Discounts
+
+if TYPE_CHECKING:
+    from tacit.estimators.kneser_ney_lm import BackoffLM
+
+Arrays = Mapping[str, NDArray[Any]]
+
+_MODEL = {
+    "offsets": np.int64,
+    "words": np.int32,
+    "suffixes": np.int32,
+    "firsts": np.int64,
+    "probs": np.float64,
+    "backoffs": np.float64,
+}
+
+
+def save_backoff(model: BackoffLM, path: str | os.PathLike[str]) -> None:
+    """Write a fitted n-gram model to one file, whole or not at all."""
+    header = common_header(model)
+    header["arguments"].pop("progress", None)
+    write_model(path, header, {**vocabulary_arrays(model.vocabulary_), **gram_arrays(model.model_)})
+
+
+def gram_arrays(model: GramModel) -> dict[str, NDArray[Any]]:
+    """The arrays of an n-gram model, but for its vocabulary."""
+    return {name: getattr(model, name) for name in _MODEL}
+
+
+def vocabulary_arrays(vocabulary: Vocabulary) -> dict[str, NDArray[Any]]:
+    """The arrays of a vocabulary."""
+    return {"vocabulary.store": vocabulary.store, "vocabulary.starts": vocabulary.starts}
+
+
+def load_backoff(
+    kind: type[BackoffLM], path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays
+) -> BackoffLM:
+    """The fitted n-gram model whose header and arrays a file holds.
+
+    Raises
+    ------
+    FileFormatError
+        Something is missing, or does not fit the rest.
+    """
+    check_header(path, header, {})
+    model: BackoffLM = made_from(kind, header)
+    diagnostics = dict(header["diagnostics"])
+    try:
+        found = gram_model_from(arrays)
+        if "discounts" in diagnostics:
+            pairs = zip(diagnostics["discounts"], diagnostics["discount_sources"], strict=True)
+            model.discounts_ = [Discounts(tuple(values), source) for values, source in pairs]
+    except (KeyError, TypeError, ValueError) as error:
+        raise FileFormatError(f"{str(path)!r} is damaged: {error}") from error
+    model._keep(found, diagnostics)  # noqa: SLF001  the same room
+    return model
+
+
+def vocabulary_from(arrays: Arrays) -> Vocabulary:
+    """The vocabulary that a file holds."""
+    store, starts = arrays["vocabulary.store"], arrays["vocabulary.starts"]
+    if store.dtype != np.uint8 or starts.dtype != np.int64 or len(starts) < 4:
+        raise FileFormatError("the vocabulary has arrays of other types")
+    if starts[0] != 0 or starts[-1] != len(store) or (np.diff(starts) < 1).any():
+        raise FileFormatError("the words of the vocabulary do not fit their places")
+    if (store[starts[1:] - 1] != 10).any():
+        raise FileFormatError("the words of the vocabulary do not fit their places")
+    return Vocabulary(store, starts)
+
+
+def gram_model_from(arrays: Arrays) -> GramModel:
+    """The n-gram model that a file holds; everything that a look-up relies on is checked."""
+    for name, kind in _MODEL.items():
+        if name not in arrays or arrays[name].dtype != kind or arrays[name].ndim != 1:
+            raise FileFormatError(f"the array {name!r} is missing, or of another type")
+    model = GramModel(vocabulary_from(arrays), **{name: arrays[name] for name in _MODEL})
+    n, n_words, offsets = len(model.words), len(model.vocabulary), model.offsets
+    lengths = {len(model.suffixes), len(model.probs), int(offsets[-1])}
+    if lengths != {n} or offsets[0] != 0 or offsets[1] != n_words or (np.diff(offsets) < 0).any():
+        raise FileFormatError("the arrays of n-grams have different lengths")
+    n_contexts = int(offsets[-2])
+    firsts = model.firsts
+    if len(model.backoffs) != n_contexts or len(firsts) != n_contexts + 1:
+        raise FileFormatError("the arrays of contexts have different lengths")
+    if firsts[0] != n_words or firsts[-1] != n or (np.diff(firsts) < 0).any():
+        raise FileFormatError("the n-grams do not fit their contexts")
+    if model.words.min() < 0 or model.words.max() >= n_words:
+        raise FileFormatError("an n-gram has a word that is not in the vocabulary")
+    if (model.suffixes >= np.arange(n)).any() or model.suffixes.min() < -1:
+        raise FileFormatError("an n-gram ends in a longer one")
+    if not (np.isfinite(model.probs).all() and np.isfinite(model.backoffs).all()):
+        raise FileFormatError("probabilities or weights are not finite")
+    return model
