@@ -16,6 +16,7 @@ from tacit.errors import (
 )
 from tacit.estimators.hmm import HMM
 from tacit.estimators.sequence_queries import lengths_from
+from tacit.params.gaussian_chain import GaussianChain
 from tacit.params.operators import ChainTables, Operators
 from tacit.query.proper import ProperOperators
 
@@ -282,3 +283,31 @@ def test_other_programs_models_are_checked():
     with pytest.raises(ArgumentError, match="3 symbols"):
         HMM.from_hmmlearn(SimpleNamespace(**rows, emissionprob_=np.full((2, 2), 0.5)), "abc")
     assert isinstance(MODEL.parameters_, ChainTables)
+
+
+def test_quantiles_of_the_next_numbers_are_those_of_the_mixture_of_states():
+    from scipy.stats import norm
+
+    rng = np.random.default_rng(0)
+    chain = GaussianChain(
+        np.array([0.3, 0.7]),
+        np.array([[0.9, 0.1], [0.2, 0.8]]),
+        np.array([[-1.0, 5.0], [2.0, 4.0]]),
+        np.array([[[1.0, 0.3], [0.3, 2.0]], [[0.25, 0.0], [0.0, 9.0]]]),
+        False,
+    )
+    model = HMM(2, emissions="gaussian").fit(rng.normal(size=(30, 2)))
+    model.parameters_ = chain
+    data, shares = [rng.normal(size=(4, 2)), rng.normal(size=(0, 2))], np.array([0.01, 0.5, 0.9])
+    found = model.quantiles(data, shares, steps=2)
+    weights = model.predict_next_states(data, steps=2)
+    deviations = np.sqrt(np.diagonal(chain.covariances, axis1=1, axis2=2))
+    below = norm.cdf(found[:, None], chain.means[..., None], deviations[..., None])
+    np.testing.assert_allclose(
+        np.einsum("nm,nmcs->ncs", weights, below), np.broadcast_to(shares, (2, 2, 3)), atol=1e-12
+    )
+    np.testing.assert_allclose(model.quantiles(data, 0.5), model.quantiles(data, [0.5])[..., 0])
+    every = model.quantiles(data, shares, every=True)
+    assert [each.shape for each in every] == [(4, 2, 3), (0, 2, 3)]
+    with pytest.raises(ArgumentError, match="between 0 and 1"):
+        model.quantiles(data, 1.0)

@@ -1,9 +1,9 @@
-"""`tacit fit hmm`: a hidden Markov model of sequences of symbols."""
+"""`tacit fit hmm`: a hidden Markov model of sequences of symbols, or of numbers."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,6 +22,20 @@ class Learn(StrEnum):
     online_em = "online-em"
 
 
+class Emissions(StrEnum):
+    """What states show."""
+
+    categorical = "categorical"
+    gaussian = "gaussian"
+
+
+class Covariance(StrEnum):
+    """How columns hang together within a state."""
+
+    full = "full"
+    diagonal = "diagonal"
+
+
 def hmm(
     data: SequenceFile,
     output: learning.Output,
@@ -30,8 +44,17 @@ def hmm(
         Learn,
         typer.Option(help="auto: states from counts of windows, split and polished by EM."),
     ] = Learn.auto,
+    emissions: Annotated[
+        Emissions,
+        typer.Option(help="What states show: symbols, or normal numbers (DATA is a table then)."),
+    ] = Emissions.categorical,
+    covariance: Annotated[
+        Covariance,
+        typer.Option(help="Of gaussian: whether columns depend on each other within a state."),
+    ] = Covariance.full,
     sequence: SequenceColumn = None,
     symbol: SymbolColumn = None,
+    drop: learning.Drop = None,
     features: Annotated[
         int, typer.Option(min=1, help="Of spectral: symbols looked at on either side.")
     ] = 1,
@@ -49,18 +72,31 @@ def hmm(
 ) -> None:
     """Learn a hidden Markov model of the sequences in DATA.
 
-    Where sequences end is not part of the model; for that see `tacit fit automaton`.
+    Where sequences end is not part of the model; for that see `tacit fit automaton`. With --emissions
+    gaussian DATA is a table of numbers, a row for each time: one sequence, or several with --sequence COLUMN.
 
     For example: tacit fit hmm tags.txt -o model.tacit --states 8
     """
     from tacit import HMM
-    from tacit.cli.symbols import learn_and_save
+    from tacit.cli import normals, symbols
     from tacit.files.models import check_suffix
 
     check_suffix(output)  # before the work, not after it
+    numbers = emissions is Emissions.gaussian
+    if numbers and symbol is not None:
+        raise typer.BadParameter(
+            "it does not go with --emissions gaussian, where all columns hold numbers; see --drop",
+            param_hint="--symbol",
+        )
+    if not numbers and (drop or covariance is not Covariance.full):
+        raise typer.BadParameter(
+            "it goes with --emissions gaussian", param_hint="--drop" if drop else "--covariance"
+        )
     model = HMM(
         n_states=learning.number_or_auto(states, int, "--states"),
         learn=learn.value,
+        emissions=emissions.value,
+        covariance=covariance.value,
         features=features,
         stationary=stationary,
         pseudo_counts=pseudo_counts,
@@ -71,5 +107,8 @@ def hmm(
         progress=True,
         random_state=seed,
     )
-    read = {"sequence": sequence, "symbol": symbol}
-    learn_and_save(model, data, output, **read, validation=validation, json=json)
+    more: Any = {"sequence": sequence, "validation": validation, "json": json}
+    if numbers:
+        normals.learn_and_save(model, data, output, drop=drop, **more)
+    else:
+        symbols.learn_and_save(model, data, output, symbol=symbol, **more)

@@ -20,7 +20,7 @@ def info(model: Model, component: ComponentNumber = None, json: Json = False) ->
     Of a mixture the heaviest tree is shown, or the one asked for.
     """
     from tacit import load
-    from tacit.cli import symbols
+    from tacit.cli import normals, symbols
     from tacit.cli.output import console, print_json
     from tacit.cli.sequences import describe, is_chain
     from tacit.cli.trees import trees_of
@@ -29,8 +29,10 @@ def info(model: Model, component: ComponentNumber = None, json: Json = False) ->
 
     header, _ = read_model(model)
     fitted = load(model)
-    if is_chain(fitted) or symbols.is_symbolic(fitted):
+    if hasattr(fitted, "symbols_") or is_chain(fitted):
         tell = describe if is_chain(fitted) else symbols.describe
+        if normals.shows_numbers(fitted):
+            tell = normals.describe
         tell(header, fitted, json=json)
         return
     every = trees_of(fitted)

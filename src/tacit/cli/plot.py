@@ -63,7 +63,6 @@ def plot(
     from tacit import load
     from tacit import plot as pictures
     from tacit.cli.sequences import table_model
-    from tacit.cli.symbols import is_symbolic
     from tacit.cli.trees import trees_of
     from tacit.errors import NotAvailableError
     from tacit.estimators.components import chosen_component
@@ -78,7 +77,7 @@ def plot(
         )
     picture_kind(output)  # before the work, not after it
     fitted = load(model)
-    if is_symbolic(fitted):
+    if hasattr(fitted, "symbols_"):
         if density is not None or component is not None or kind is Kind.tree:
             table_model(model)  # says what there is
         save_picture(_chain(fitted, kind, posterior, sequence), output)
@@ -101,14 +100,16 @@ def plot(
 
 
 def _chain(fitted: Any, kind: Kind | None, posterior: Path | None, sequence: str | None) -> Axes:
-    """The picture of a model of sequences of symbols."""
+    """The picture of a model of sequences with hidden states, or of an automaton."""
     from tacit import plot as pictures
+    from tacit.cli.normals import chosen_numbers, shows_numbers
     from tacit.cli.symbols import chosen_symbols
 
     if posterior is not None:
         if kind is not None:
             raise typer.BadParameter("it does not go with --kind", param_hint="--posterior")
-        return pictures.posterior(fitted, chosen_symbols(fitted, posterior, sequence))
+        chosen = chosen_numbers if shows_numbers(fitted) else chosen_symbols
+        return pictures.posterior(fitted, chosen(fitted, posterior, sequence))
     if kind is Kind.singular_values:
         return pictures.singular_values(fitted)
     return pictures.transitions(fitted)

@@ -33,6 +33,10 @@ def predict(
     each: Annotated[
         bool, typer.Option("--each", help="Of sequences, every position from those before it.")
     ] = False,
+    states: Annotated[
+        bool,
+        typer.Option("--states", help="Of sequences, the hidden state behind every position."),
+    ] = False,
     output: TableOutput = None,
     unknown_as_missing: Unknown = False,
     json: Json = False,
@@ -41,22 +45,33 @@ def predict(
 
     Of categories the most probable one and all probabilities are told, of numbers the mean and quantiles.
     Cells of the target in DATA are not used; where there are any, it is told how well they were predicted.
-    Of sequences it is what comes after each that is predicted, number or symbol, or every one (--each).
+    Of sequences it is what comes after each that is predicted, number or symbol, or every one (--each); or
+    the hidden states (--states): the most likely path, and the probabilities given the whole sequence.
     """
     from tacit import load
+    from tacit.cli.normals import predicted_numbers, shows_numbers
     from tacit.cli.output import check_table_path
     from tacit.cli.sequences import is_chain, predicted_sequences
+    from tacit.cli.states import states_of
     from tacit.cli.symbols import is_symbolic, predicted_symbols
     from tacit.errors import ArgumentError
 
     check_table_path(output)
     fitted = load(model)
-    if is_chain(fitted):
-        columns, said = predicted_sequences(fitted, data, target, shares, each=each)
+    if states and (each or target is not None or shares):
+        raise typer.BadParameter(
+            "it goes with neither --target nor --quantile nor --each", param_hint="--states"
+        )
+    if unknown_as_missing and not is_chain(fitted):
+        fitted.set_params(unknown="missing")
+    if states:
+        _put(*states_of(fitted, data), "state", output, json=json)
+        return
+    if is_chain(fitted) or shows_numbers(fitted):
+        tell = predicted_sequences if is_chain(fitted) else predicted_numbers
+        columns, said = tell(fitted, data, target, shares, each=each)
         _put(columns, said, target or fitted.names_[0], output, json=json)
         return
-    if unknown_as_missing:
-        fitted.set_params(unknown="missing")
     if is_symbolic(fitted):
         if target is not None or shares:
             raise ArgumentError(

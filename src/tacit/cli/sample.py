@@ -14,8 +14,8 @@ SampleGiven = Annotated[
         "--given",
         "-g",
         metavar="COLUMN=VALUE",
-        help="What is known of a row. May be repeated. Of sequences of symbols: what came before, such "
-        'as "a b a".',
+        help="What is known of a row. May be repeated. Of sequences: what came before, such as "
+        '"a b a" of symbols.',
     ),
 ]
 
@@ -43,6 +43,7 @@ def sample(
     Sequences of symbols are written in the long form, or with -o FILE.txt as a line for each.
     """
     from tacit import load
+    from tacit.cli.normals import drawn_numbers, shows_numbers
     from tacit.cli.output import check_table_path, console, print_json, print_rows, put_table
     from tacit.cli.sequences import drawn_sequences, is_chain
     from tacit.cli.symbols import drawn_symbols, is_lines, is_symbolic, put_drawn
@@ -55,7 +56,9 @@ def sample(
         put_drawn(drawn_symbols(fitted, n, length, given, seed), fitted, output, json=json)
         return
     check_table_path(output)
-    if is_chain(fitted):
+    if shows_numbers(fitted):
+        table = drawn_numbers(fitted, n, length, given, seed)
+    elif is_chain(fitted):
         if given:
             raise NotAvailableError("sequences are drawn from their start; leave --given out")
         table = drawn_sequences(fitted, n, length or 100, seed)

@@ -32,6 +32,7 @@ def score(
     import numpy as np
 
     from tacit import load
+    from tacit.cli.normals import score_numbers, shows_numbers
     from tacit.cli.output import check_table_path, console, print_json, put_table
     from tacit.cli.sequences import is_chain, score_sequences
     from tacit.cli.symbols import is_symbolic, score_symbols
@@ -40,6 +41,9 @@ def score(
     fitted = load(model)
     if is_chain(fitted):
         score_sequences(fitted, data, output, json=json)
+        return
+    if shows_numbers(fitted):
+        score_numbers(fitted, data, output, json=json)
         return
     if unknown_as_missing:
         fitted.set_params(unknown="missing")

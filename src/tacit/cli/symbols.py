@@ -50,7 +50,7 @@ class Read:
 
 def is_symbolic(fitted: Any) -> bool:
     """Whether a model is one of sequences of symbols."""
-    return hasattr(fitted, "symbols_")
+    return bool(getattr(fitted, "symbols_", ()))
 
 
 def read_file(
@@ -106,12 +106,7 @@ def _fasta_names(path: Path) -> list[str] | None:
 def sequences_for(fitted: Any, path: Path) -> Read:
     """The sequences of a file, held in the way that a model was taught."""
     from tacit.data.sequence_files import TABLE_SUFFIXES, plain_suffix
-    from tacit.errors import NotAvailableError
 
-    if not fitted.symbols_:
-        raise NotAvailableError(
-            f"the states of this {type(fitted).__name__} emit numbers; ask it in Python"
-        )
     layout = fitted.diagnostics_.get(LAYOUT, {}) if plain_suffix(path) in TABLE_SUFFIXES else {}
     return read_file(path, **layout, symbols=fitted.symbols_, unknown=fitted.unknown)
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import DataError, NotAvailableError
-from tacit.estimators.arguments import check_count, check_rows, generator_from
+from tacit.estimators.arguments import check_choice, check_count, check_rows, generator_from
+from tacit.estimators.number_asking import checked_shares
 from tacit.estimators.sequence_queries import (
     SequenceModel,
     per_position,
@@ -31,6 +32,7 @@ class HMMQueries(SequenceModel):
 
     parameters_: ChainTables | GaussianChain | ProperOperators
     names_: tuple[str, ...]
+    negative: str
 
     # -- what was learnt --------------------------------------------------------------------------
 
@@ -146,6 +148,41 @@ class HMMQueries(SequenceModel):
         found = found[:, 0] if len(self.names_) == 1 else found
         return per_position(sequences, found) if every else per_sequence(sequences, found)
 
+    def quantiles(
+        self,
+        X: Any,
+        q: ArrayLike = (0.05, 0.5, 0.95),
+        lengths: Any = None,
+        *,
+        every: bool = False,
+        steps: int = 1,
+    ) -> Any:
+        """Quantiles of the next numbers given those so far, of emitted numbers; see `predict_next_proba`.
+
+        Parameters
+        ----------
+        X : sequences
+        q : number or (share,) numbers between 0 and 1
+        lengths : (sequence,) integers, optional
+        every : bool
+        steps : int
+
+        Returns
+        -------
+        (sequence, share) array, of several columns (sequence, column, share)
+            Without the last axis for a single number.
+        """
+        from tacit.query.gaussian_chain import next_quantiles
+
+        learnt, shares = self._gaussian("quantiles"), checked_shares(q, ends=False)
+        check_count("steps", steps)
+        sequences = self._read(X, lengths)
+        states = self._next_states(sequences, every=bool(every), steps=int(steps))
+        found = next_quantiles(learnt, states, np.atleast_1d(shares))
+        found = found[..., 0] if shares.ndim == 0 else found
+        found = found[:, 0] if len(self.names_) == 1 else found
+        return per_position(sequences, found) if every else per_sequence(sequences, found)
+
     def perplexity(self, X: Any, lengths: Any = None, *, ends: bool | None = None) -> float:
         """``exp`` of the mean negative natural-log probability of a symbol given those before it.
 
@@ -202,9 +239,10 @@ class HMMQueries(SequenceModel):
     def _log_probs(self, sequences: Any) -> Array:
         from tacit.estimators.hmm_evidence import log_probs_of
 
-        found, repairs, n_restarts = log_probs_of(self.parameters_, sequences)
-        if not self._has_tables:
-            self._record(repairs, n_restarts)
+        check_choice("negative", self.negative, ("floor", "nan", "raise"))
+        found, record = log_probs_of(self.parameters_, sequences, self.negative)
+        if record:
+            self.diagnostics_["repairs"] = record
         return found
 
     def _next_probs(self, sequences: Any, *, every: bool, steps: int) -> Array:

@@ -14,6 +14,8 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
+_HALVINGS = 60  # of the span between the states' own quantiles
+
 
 def log_densities(chain: GaussianChain, values: Array) -> Array:
     """(position, state) log-density of each row given the state; missing numbers are summed out.
@@ -71,6 +73,37 @@ def number_evidence(chain: GaussianChain, values: Array, ends: Integers) -> Stat
     likelihoods, taken = log_densities(chain, values), np.empty(len(values))
     exponentials(likelihoods, taken)
     return StateEvidence(likelihoods, taken, ends)
+
+
+def next_quantiles(chain: GaussianChain, weights: Array, shares: Array) -> Array:
+    """(row, column, share) quantiles of the numbers that states show; NaN where all weights are zero.
+
+    Each column has a mixture of normal densities, whose distribution function is inverted by bisection.
+
+    Parameters
+    ----------
+    chain : GaussianChain
+    weights : (row, state)
+        Probabilities of the states.
+    shares : (share,)
+        Between 0 and 1, without these.
+    """
+    from scipy.special import ndtr, ndtri
+
+    found = np.full((len(weights), chain.n_columns, len(shares)), np.nan)
+    known = weights.sum(axis=1) > 0
+    for column in range(chain.n_columns):
+        means, deviations = chain.means[:, column], np.sqrt(chain.covariances[:, column, column])
+        alone = means[:, None] + deviations[:, None] * ndtri(shares)  # (state, share)
+        low = np.tile(alone.min(axis=0), (int(known.sum()), 1))
+        high = np.tile(alone.max(axis=0), (len(low), 1))
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            below = ndtr((middle[:, :, None] - means) / deviations)  # (row, share, state)
+            over = np.einsum("rsm,rm->rs", below, weights[known]) > shares
+            low, high = np.where(over, low, middle), np.where(over, middle, high)
+        found[known, column] = 0.5 * (low + high)
+    return found
 
 
 def drawn_rows(chain: GaussianChain, states: Codes, rng: np.random.Generator) -> Array:

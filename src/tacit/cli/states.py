@@ -1,0 +1,41 @@
+"""Hidden states of sequences, from a model that has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+
+def states_of(fitted: Any, data: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The states behind each position: a table's columns, and the same for JSON.
+
+    Of each position the state on the most likely path, and the probabilities of all states given the whole
+    sequence.
+    """
+    import numpy as np
+
+    from tacit.cli import sequences, symbols
+    from tacit.cli.normals import shows_numbers
+    from tacit.errors import NotAvailableError
+
+    if not hasattr(fitted, "viterbi"):
+        raise NotAvailableError(
+            f"{type(fitted).__name__} has no hidden states over time (fit hmm); leave --states out"
+        )
+    if shows_numbers(fitted):
+        numbers = sequences.sequences_for(fitted, data)
+        held: Any = numbers.series
+        labels, heading = numbers.labels, numbers.heading
+    else:
+        words = symbols.sequences_for(fitted, data)
+        held, labels, heading = words.sequences, words.labels, words.heading
+    paths, logs = fitted.viterbi(held)
+    path = np.concatenate([np.zeros(0, dtype=np.int32), *paths])
+    shares = np.concatenate([np.zeros((0, fitted.n_states_)), *fitted.smooth(held)])
+    named = [one for one, n in zip(labels, held.lengths, strict=True) for _ in range(n)]
+    places = np.arange(len(path)) - np.repeat(held.ends[:-1], held.lengths)
+    columns: dict[str, Any] = {} if labels == [""] else {heading: named}
+    columns |= {"position": places, "state": path}
+    columns |= {f"P(state={m})": shares[:, m] for m in range(fitted.n_states_)}
+    said = {"sequences": named, "states": path, "probabilities": shares, "log_probs": logs}
+    return columns, said

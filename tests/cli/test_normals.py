@@ -1,0 +1,227 @@
+"""The sub-commands on hidden Markov models of normal numbers, against what the models themselves say."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import tacit
+from tacit.cli import app
+
+
+def rows(n, seed):
+    """Two columns that two kinds of weather move apart, each of which lasts."""
+    rng = np.random.default_rng(seed)
+    state = np.cumsum(rng.random(n) < 0.15) % 2
+    return (np.where(state, 3.0, -1.0)[:, None] * [1, -1] + rng.normal(size=(n, 2))).round(4)
+
+
+A, B = rows(90, 0), rows(60, 1)
+
+
+def write(path, header, cells):
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([header, *cells])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with two sequences of two columns, one sequence of a column with gaps, and their models."""
+    here = tmp_path_factory.mktemp("normals")
+    cells = [("a", *row) for row in A.tolist()] + [("b", *row) for row in B.tolist()]
+    write(here / "long.csv", ["who", "v", "w"], cells)
+    gaps = [(f"day {day}", "" if day % 9 == 4 else x) for day, x in enumerate(A[:, 0].tolist())]
+    write(here / "one.csv", ["date", "v"], gaps)
+    fits = {
+        "long": ["long.csv", "--sequence", "who", "--covariance", "diagonal"],
+        "one": ["one.csv", "--drop", "date"],
+    }
+    for name, (data, *more) in fits.items():
+        fit = ["fit", "hmm", str(here / data), "-o", str(here / f"{name}.tacit"), *more]
+        result = CliRunner().invoke(app, [*fit, "--emissions", "gaussian", "--states", "2"])
+        assert result.exit_code == 0, result.output
+    return here
+
+
+@pytest.fixture
+def run(folder, monkeypatch):
+    """Runs `tacit` in that folder and gives what it printed."""
+    monkeypatch.chdir(folder)
+
+    def call(*arguments, code=0):
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        assert result.exit_code == code, result.output
+        return result.output if code else result.stdout
+
+    return call
+
+
+def given(name):
+    """The sequences of a file as the estimator takes them."""
+    if name == "long":
+        return [A, B]
+    return [np.where(np.arange(len(A)) % 9 == 4, np.nan, A[:, 0])]
+
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def column(found, name):
+    return pytest.approx([float(row[name]) for row in found], rel=1e-10)
+
+
+@pytest.mark.parametrize("name", ["long", "one"])
+def test_fit_saves_the_model_that_the_estimator_learns(folder, name):
+    covariance = "diagonal" if name == "long" else "full"
+    same = tacit.HMM(2, emissions="gaussian", covariance=covariance).fit(given(name))
+    found = tacit.load(folder / f"{name}.tacit")
+    assert found.names_ == {"long": ("v", "w"), "one": ("v",)}[name]
+    np.testing.assert_allclose(found.means_, same.means_, rtol=1e-12)
+    np.testing.assert_allclose(found.covariances_, same.covariances_, rtol=1e-12)
+    assert found.progress is None
+
+
+def test_fit_says_what_it_learnt(run, tmp_path):
+    out = tmp_path / "m.tacit"
+    fit = ("fit", "hmm", "-o", out, "--emissions", "gaussian", "--states", 2, "--learn", "tensor")
+    said = run(*fit, "long.csv", "--sequence", "who", "--validation", "long.csv")
+    assert said == (f"2 sequences, 150 positions, 2 columns; hidden states: 2; saved as {out}\n")
+    said = json.loads(run(*fit, "one.csv", "--drop", "date", "--json"))
+    assert (said["n_sequences"], said["n_positions"], said["columns"]) == (1, 90, ["v"])
+
+
+@pytest.mark.parametrize("name", ["long", "one"])
+def test_score_is_that_of_the_model(run, folder, tmp_path, name):
+    fitted = tacit.load(folder / f"{name}.tacit")
+    logs = fitted.score_samples(given(name))
+    said = json.loads(run("score", f"{name}.tacit", f"{name}.csv", "--json"))
+    n_positions = 150 if name == "long" else int((~np.isnan(given(name)[0])).sum())
+    assert said["score"] == pytest.approx(logs.mean(), rel=1e-12)
+    assert said["per_position"] == pytest.approx(logs.sum() / n_positions, rel=1e-12)
+    assert (said["n_sequences"], said["n_positions"]) == (len(logs), n_positions)
+    run("score", f"{name}.tacit", f"{name}.csv", "-o", tmp_path / "s.csv")
+    found = rows_of((tmp_path / "s.csv").read_text())
+    assert logs.tolist() == column(found, "log_density")
+    assert "nats per position" in run("score", f"{name}.tacit", f"{name}.csv")
+
+
+def test_the_next_numbers_are_predicted(run, folder, tmp_path):
+    fitted = tacit.load(folder / "long.tacit")
+    found = rows_of(run("predict", "long.tacit", "long.csv", "-t", "w", "-q", 0.25))
+    assert [row["who"] for row in found] == ["a", "b"]
+    assert fitted.expectation([A, B])[:, 1].tolist() == column(found, "w")
+    assert fitted.quantiles([A, B], 0.25)[:, 1].tolist() == column(found, "w 25%")
+    fitted = tacit.load(folder / "one.tacit")
+    said = run("predict", "one.tacit", "one.csv", "--each", "-o", tmp_path / "p.csv")
+    found = rows_of((tmp_path / "p.csv").read_text())
+    (means,) = fitted.expectation(given("one"), every=True)
+    (quantiles,) = fitted.quantiles(given("one"), [0.05, 0.5, 0.95], every=True)
+    assert means.tolist() == column(found, "v")
+    assert quantiles[:, 2].tolist() == column(found, "v 95%")
+    error = np.nanmean(np.abs(given("one")[0] - quantiles[:, 1]))
+    assert f"80 known values, mean absolute error {error:.4g}" in said
+    assert "name one by --target" in run("predict", "long.tacit", "long.csv", code=1)
+
+
+def test_states_behind_the_positions_are_told(run, folder):
+    fitted = tacit.load(folder / "long.tacit")
+    found = rows_of(run("predict", "long.tacit", "long.csv", "--states"))
+    paths, logs = fitted.viterbi([A, B])
+    assert [row["who"] for row in found] == ["a"] * 90 + ["b"] * 60
+    assert [int(row["state"]) for row in found] == np.concatenate(paths).tolist()
+    assert np.concatenate(fitted.smooth([A, B]))[:, 1].tolist() == column(found, "P(state=1)")
+    assert [int(row["position"]) for row in found] == [*range(90), *range(60)]
+    said = json.loads(run("predict", "long.tacit", "long.csv", "--states", "--json"))
+    assert said["log_probs"] == pytest.approx(logs.tolist(), rel=1e-12)
+    assert "who" not in rows_of(run("predict", "one.tacit", "one.csv", "--states"))[0]
+    said = run("predict", "long.tacit", "long.csv", "--states", "--each", code=2)
+    assert "neither --target nor" in said
+
+
+def test_states_of_symbols_are_told_too(run, tmp_path):
+    lines, path = ["aabbb", "ba", "abab"], tmp_path / "letters.txt"
+    path.write_text("".join(" ".join(line) + "\n" for line in lines))
+    model = tacit.HMM(2, "em", n_restarts=1).fit(lines)
+    model.save(tmp_path / "m.tacit")
+    found = rows_of(run("predict", tmp_path / "m.tacit", path, "--states"))
+    paths, _ = model.viterbi(lines)
+    assert [int(row["state"]) for row in found] == np.concatenate(paths).tolist()
+    assert [row["sequence"] for row in found] == list("00000112222")
+    tacit.ChowLiuTree().fit({"x": ["a", "c"] * 20, "y": ["b", "d"] * 20}).save(tmp_path / "t.tacit")
+    said = run("predict", tmp_path / "t.tacit", "long.csv", "--states", code=1)
+    assert "ChowLiuTree has no hidden states over time" in said
+
+
+def test_numbers_are_drawn(run, folder):
+    found = rows_of(run("sample", "long.tacit", "-n", 2, "--length", 3, "--seed", 4))
+    drawn = tacit.load(folder / "long.tacit").sample(2, 3, random_state=4).reshape(6, 2)
+    assert [row["who"] for row in found] == ["0", "0", "0", "1", "1", "1"]
+    assert drawn[:, 1].tolist() == column(found, "w")
+    found = rows_of(run("sample", "one.tacit", "-n", 1, "--length", 4, "-g", "3 2.5", "--seed", 1))
+    drawn = tacit.load(folder / "one.tacit").sample(1, 4, given=[3, 2.5], random_state=1)
+    assert drawn[0].tolist() == column(found, "v")
+
+
+def test_info_shows_what_states_show(run, folder):
+    fitted = tacit.load(folder / "long.tacit")
+    said = run("info", "long.tacit")
+    assert said.startswith("HMM: 2 columns of numbers, hidden states: 2 (written by Tacit ")
+    spread = np.sqrt(fitted.covariances_[0, 1, 1])
+    assert f"{fitted.means_[0, 1]:.4g} ± {spread:.4g}" in said
+    said = json.loads(run("info", "one.tacit", "--json"))
+    assert (said["columns"], said["n_states"], len(said["means"])) == (["v"], 2, 2)
+
+
+def test_pictures_are_drawn(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "f.svg"
+    for arguments in (["long.tacit"], ["long.tacit", "--posterior", "long.csv", "--sequence", "b"]):
+        run("plot", *arguments, "-o", out)
+        assert out.read_bytes().startswith(b"<?xml")
+        out.unlink()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "complaint"),
+    [
+        (["long.csv", "--sequence", "whom"], 1, "did you mean 'who'?"),
+        (["long.csv", "--symbol", "v"], 2, "does not go with --emissions"),
+        (["one.csv"], 1, "'date'"),
+        (
+            ["one.csv", "--drop", "date", "--learn", "spectral"],
+            1,
+            "learn='spectral' with emissions",
+        ),
+    ],
+)
+def test_mistyped_arguments_of_fit_are_refused(run, tmp_path, arguments, code, complaint):
+    out = tmp_path / "m.tacit"
+    said = run("fit", "hmm", *arguments, "--emissions", "gaussian", "-o", out, code=code)
+    assert complaint in said.replace("\n", " ")
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["sample", "long.tacit", "-g", "1 2"], "--given takes numbers of a single one"),
+        (["sample", "one.tacit", "-g", "high"], "--given takes the numbers that came before"),
+        (["score", "one.tacit", "long.csv", "-o", "x.doc"], "tables are written as"),
+        (["query", "one.tacit", "-t", "v"], "HMM is a model of sequences"),
+    ],
+)
+def test_what_a_model_of_numbers_cannot_tell_is_one_line(run, arguments, complaint):
+    said = run(*arguments, code=1)
+    assert complaint in said
+    assert said.count("\n") == 1
+
+
+def test_covariances_are_those_of_numbers(run, tmp_path):
+    fit = ("fit", "hmm", "long.csv", "-o", tmp_path / "m.tacit", "--covariance", "diagonal")
+    assert "it goes with --emissions" in run(*fit, code=2)
