@@ -9,7 +9,6 @@ from tacit.errors import (
     ArgumentError,
     CategoryError,
     DataError,
-    NotAvailableError,
     RankError,
 )
 from tacit.estimators.hmm import HMM
@@ -374,8 +373,6 @@ def test_numbers_come_in_many_forms_and_may_be_missing():
     gappy[::7] = np.nan
     model = HMM(2, emissions="gaussian").fit(gappy)
     assert np.sort(model.means_[:, 0]) == pytest.approx([0, 5], abs=0.3)
-    with pytest.raises(NotAvailableError, match="fit"):
-        model.partial_fit(series)
     with pytest.raises(DataError, match="single number"):
         HMM(2, emissions="gaussian").fit([[np.nan], []])
     with pytest.raises(DataError, match="infinite"):

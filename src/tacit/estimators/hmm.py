@@ -16,7 +16,8 @@ from tacit.estimators.sequence_queries import lengths_from
 
 if TYPE_CHECKING:
     from tacit.data.series import Series
-    from tacit.estimators.hmm_fitting import FittedHMM
+    from tacit.estimators.hmm_fitting import FittedHMM, Stream
+    from tacit.estimators.number_stream import KeptNumbers
     from tacit.estimators.progress import Report
 
 
@@ -86,6 +87,8 @@ class HMM(HMMQueries):
     (1, 2)
     """
 
+    stream_: Stream | KeptNumbers
+
     def __init__(
         self,
         n_states: int | str = "auto",
@@ -135,6 +138,7 @@ class HMM(HMMQueries):
             and the model is learnt again from all of X at the end.
         """
         from tacit.estimators.hmm_fitting import Stream, fit_numbers, fit_symbols
+        from tacit.estimators.number_stream import KeptNumbers
 
         settings = self._settings()
         gaussian = self.emissions == "gaussian"
@@ -145,6 +149,7 @@ class HMM(HMMQueries):
                 others = None if validation is None else self._read_numbers(validation)
                 found = fit_numbers(series, others, self.n_states, settings, report)
                 self._keep(found, series.names, ())
+                self.stream_ = KeptNumbers.of(series, settings.seed)
                 self.n_features_in_ = series.n_columns
                 return self
             data = self._read_new(X, lengths)
@@ -167,7 +172,8 @@ class HMM(HMMQueries):
         random sample of sequences is kept, of about a million positions: learn="auto" polishes with these,
         and number of states and share of frequencies are chosen by them. learn="tensor" and "spectral" with
         a given number of states follow from the counts. learn="em" sees the sample alone, learn="online-em"
-        goes on from where it is with the new sequences.
+        goes on from where it is with the new sequences. Numbers have no counts: of these all is learnt from
+        the sample, which is everything up to a million positions.
 
         Parameters
         ----------
@@ -182,17 +188,20 @@ class HMM(HMMQueries):
         from tacit.estimators.hmm_fitting import Stream, fit_stream
 
         settings = self._settings()
-        if self.emissions != "categorical":
-            raise NotAvailableError(
-                'partial_fit counts symbols; emissions="gaussian" learns from all numbers at once, by fit'
-            )
-        lengths = lengths_from(X, y, lengths)
-        before = getattr(self, "stream_", None)
+        gaussian = self.emissions == "gaussian"
+        lengths = lengths_from(X, y, lengths, rows=gaussian)
+        before: Any = getattr(self, "stream_", None)
         if before is None and self.__sklearn_is_fitted__():
             raise NotAvailableError(
                 "this model came from a file or another program, without the counts it was learnt from; "
                 "call fit on all sequences"
             )
+        if before is not None and gaussian == bool(self.symbols_):
+            raise NotAvailableError(
+                f"this model was learnt from other things than emissions={self.emissions!r} says; call fit"
+            )
+        if gaussian:
+            return self._go_on_with_numbers(X, lengths, before, settings)
         data = self._read_new(X, lengths, symbols if before is None else self.symbols_)
         with self._working() as report:
             stream = Stream.of(data, settings) if before is None else before.joined(data, settings)
@@ -251,17 +260,35 @@ class HMM(HMMQueries):
         if hasattr(self, "stream_"):
             del self.stream_
 
+    def _go_on_with_numbers(self, X: Any, lengths: Any, before: Any, settings: HMMSettings) -> Self:
+        """Learn from more numbers, besides what was kept of those before."""
+        from tacit.data.series import read_series
+        from tacit.estimators.number_stream import KeptNumbers, fit_kept
+
+        names = None if before is None else self.names_
+        series = read_series(X if lengths is None else (X, np.asarray(lengths)), names)
+        kept = KeptNumbers.of(series, settings.seed) if before is None else before.joined(series)
+        self._check_numbers(kept.series)
+        with self._working() as report:
+            found = fit_kept(kept, self.n_states, settings, report)
+        self._keep(found, kept.series.names, ())
+        self.stream_, self.n_features_in_ = kept, series.n_columns
+        return self
+
     def _read_numbers(self, X: Any, lengths: Any = None) -> Series:
         from tacit.data.series import read_series
 
         series = read_series(X if lengths is None else (X, np.asarray(lengths)))
+        self._check_numbers(series)
+        return series
+
+    def _check_numbers(self, series: Series) -> None:
         gone = np.isnan(series.values).all(axis=0)
         if series.n_positions == 0 or gone.all():
             raise DataError("there is not a single number to learn from; give longer sequences")
         if gone.any():
             name = series.names[int(np.flatnonzero(gone)[0])]
             raise DataError(f"column {name!r} holds no number at all; leave it out")
-        return series
 
     def _settings(self) -> HMMSettings:
         """The arguments about learning, checked."""

@@ -38,7 +38,7 @@ class Kept:
         n_old, n_new = len(self.places), len(others.lengths)
         places = np.concatenate([self.places, self.n_seen + np.arange(n_new)])
         lengths = np.concatenate([self.sequences.lengths, others.lengths])
-        chosen = _lowest(_mixed(places, self.seed), lengths, MOST_KEPT)
+        chosen = lowest(mixed(places, self.seed), lengths, MOST_KEPT)
         old = self.sequences.take(chosen[chosen < n_old])
         new = others.take(chosen[chosen >= n_old] - n_old) if len(chosen) < len(places) else others
         both = Sequences(
@@ -47,7 +47,7 @@ class Kept:
         return Kept(both, places[chosen], self.n_seen + n_new, self.seed)
 
 
-def _lowest(numbers: NDArray[np.uint64], lengths: Integers, most: int) -> Integers:
+def lowest(numbers: NDArray[np.uint64], lengths: Integers, most: int) -> Integers:
     """Which sequences have the lowest numbers, as many as have so many positions together; in their order."""
     every = np.arange(len(numbers))
     total = int(lengths.sum())
@@ -63,7 +63,7 @@ def _lowest(numbers: NDArray[np.uint64], lengths: Integers, most: int) -> Intege
     return np.sort(order[fits])
 
 
-def _mixed(places: Integers, seed: int) -> NDArray[np.uint64]:
+def mixed(places: Integers, seed: int) -> NDArray[np.uint64]:
     """Numbers of 64 bits that look random (the finish of splitmix64)."""
     with np.errstate(over="ignore"):
         mixed = places.astype(np.uint64) + np.uint64(1) + np.uint64(seed % 2**32) * np.uint64(2**32)
