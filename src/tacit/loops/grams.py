@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-FEW = 24  # places that are sorted by putting each where it belongs
+FEW = 40  # places that are sorted by putting each where it belongs
 
 
 @njit(cache=True, nogil=True)
@@ -57,92 +57,100 @@ def sort_group(keys, found, low, width, room, buckets):
                 keys[j] = keys[j - 1]
                 j -= 1
             keys[j] = key
-    elif width <= 4 * found:
-        buckets[: width + 1] = 0
+        return
+    bits = 1
+    while width >> bits:
+        bits += 1
+    n_passes = 1 if width <= 2 * found else (bits + 7) // 8
+    step = (bits + n_passes - 1) // n_passes
+    size, at = 1 << step, 32
+    for _ in range(n_passes):
+        buckets[: size + 1] = 0
         for i in range(found):
-            buckets[(keys[i] >> 32) - low + 1] += 1
-            room[i] = keys[i]
-        for i in range(width):
+            room[i] = keys[i] - (low << 32) if at == 32 else keys[i]
+            buckets[((room[i] >> at) & (size - 1)) + 1] += 1
+        for i in range(size):
             buckets[i + 1] += buckets[i]
         for i in range(found):
-            number = (room[i] >> 32) - low
-            keys[buckets[number]] = room[i]
-            buckets[number] += 1
-    else:
-        keys[:found].sort()
+            digit = (room[i] >> at) & (size - 1)
+            keys[buckets[digit]] = room[i]
+            buckets[digit] += 1
+        at += step
+    for i in range(found):
+        keys[i] += low << 32
+
+
+@njit(cache=True, nogil=True)
+def gather(values, places, shift, out):
+    """Write ``values[places + shift]``: apart from other work, so that memory is waited for only once."""
+    for i in range(len(places)):
+        out[i] = values[places[i] + shift]
 
 
 @njit(cache=True, nogil=True)
 def extend_grams(
-    ids,
-    places,
-    sizes,
-    words,
-    suffixes,
-    starts,
-    end,
-    begin,
-    is_last,
-    new_places,
-    new,
-    keys,
-    room,
-    buckets,
+    ids, places, followers, sizes, words, suffixes, starts, end, is_last, new, keys, room, buckets
 ):
     """Count the n-grams of the next order.
 
     Parameters
     ----------
-    ids : (place,)  the n-gram that ends at each place, in this order; on return those of the next
-    places : (place,)  in the order of their n-grams
+    ids : (place,)  where the next order's n-gram that ends at each place is written
+    places : (place,)  in the order of their n-grams; on return, in that of the next order
+    followers : (place,)  the n-gram of this order that ends one place further
     sizes : (gram,)  how many places each n-gram has
     words, suffixes : (gram,)  last words; n-grams without their first word, of the order before
     starts : (context + 1,)  the n-grams of each context
-    end, begin : int  words that nothing follows, and that are not counted
+    end : int  a word that nothing follows
     is_last : whether numbers and places of the next order are not needed
-    new_places : (place,)  written
-    new : words, suffixes, counts, sizes, starts of the next order, written
+    new : suffixes, sizes, starts of the next order, written
     keys, room, buckets : room for the largest group
 
     Returns
     -------
     How many n-grams and how many places there are.
     """
-    new_words, new_suffixes, new_counts, new_sizes, new_starts = new
+    new_suffixes, new_sizes, new_starts = new
     n_grams, written, at = 0, 0, 0
     for gram in range(len(sizes)):
         size = sizes[gram]
         new_starts[gram] = n_grams
-        if words[gram] == end or size == 0:
+        if size == 0 or words[gram] == end:
             at += size
             continue
         if size == 1:
-            keys[0] = (np.int64(ids[places[at] + 1]) << 32) | (places[at] + 1)
-        else:
-            for i in range(size):
-                place = places[at + i] + 1
-                keys[i] = (np.int64(ids[place]) << 32) | place
-            low = starts[suffixes[gram]]
-            sort_group(keys, size, low, starts[suffixes[gram] + 1] - low, room, buckets)
+            new_suffixes[n_grams], new_sizes[n_grams] = followers[at], 1
+            if not is_last:
+                places[written] = places[at] + 1
+            written += 1
+            at += 1
+            n_grams += 1
+            continue
+        for i in range(size):
+            keys[i] = (np.int64(followers[at + i]) << 32) | (places[at + i] + 1)
+        low = starts[suffixes[gram]]
+        width = starts[suffixes[gram] + 1] - low
+        if width > 1:
+            sort_group(keys, size, low, width, room, buckets)
         at += size
         last = np.int64(-1)
         for i in range(size):
             suffix = keys[i] >> 32
             if suffix != last:
-                word = words[suffix]
-                new_words[n_grams], new_suffixes[n_grams] = word, suffix
-                new_sizes[n_grams], new_counts[n_grams] = 0, 0
+                new_suffixes[n_grams], new_sizes[n_grams] = suffix, 0
                 n_grams += 1
                 last = suffix
             new_sizes[n_grams - 1] += 1
             if not is_last:
-                place = keys[i] & 0xFFFFFFFF
-                ids[place] = n_grams - 1
-                new_places[written] = place
-                written += 1
+                places[written] = keys[i] & 0xFFFFFFFF
+            written += 1
     new_starts[len(sizes)] = n_grams
-    for gram in range(n_grams):
-        new_counts[gram] = 0 if new_words[gram] == begin else new_sizes[gram]
+    if not is_last:
+        at = 0
+        for gram in range(n_grams):
+            for i in range(at, at + new_sizes[gram]):
+                ids[places[i]] = gram
+            at += new_sizes[gram]
     return n_grams, written
 
 

@@ -16,17 +16,16 @@ def count_small(counts, out):
 
 
 @njit(cache=True, nogil=True)
-def smooth_order(starts, counts, suffixes, lower, discounts, interpolated, probs, backoffs):
+def smooth_order(starts, counts, discounts, interpolated, probs, backoffs):
     """Write the probabilities of the n-grams of an order, and the share that each context passes on.
 
     Parameters
     ----------
     starts : (context + 1,)
-    counts, suffixes : (gram,)
-    lower : (gram of the order below,)  probabilities
+    counts : (gram,)
     discounts : (4,)  of counts of 0 (which is 0), 1, 2, and 3 or more
     interpolated : whether the lower order is added to words that were seen too
-    probs : (gram,)  written
+    probs : (gram,)  those of the order below, without the first word; overwritten
     backoffs : (context,)  written
     """
     for context in range(len(starts) - 1):
@@ -37,8 +36,6 @@ def smooth_order(starts, counts, suffixes, lower, discounts, interpolated, probs
             given += discounts[min(counts[gram], 3)]
         if total == 0:
             backoffs[context] = 1.0
-            for gram in range(low, high):
-                probs[gram] = lower[suffixes[gram]]
             continue
         share = given / total
         if interpolated:
@@ -46,13 +43,13 @@ def smooth_order(starts, counts, suffixes, lower, discounts, interpolated, probs
             for gram in range(low, high):
                 count = counts[gram]
                 kept = (count - discounts[min(count, 3)]) / total
-                probs[gram] = kept + share * lower[suffixes[gram]]
+                probs[gram] = kept + share * probs[gram]
             continue
         unseen = 1.0
         for gram in range(low, high):
             count = counts[gram]
+            unseen -= probs[gram]
             probs[gram] = (count - discounts[min(count, 3)]) / total
-            unseen -= lower[suffixes[gram]]
         if unseen > LEAST_LEFT:
             backoffs[context] = share / unseen
         else:  # all words were seen: what was taken from them goes back

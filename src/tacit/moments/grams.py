@@ -110,12 +110,12 @@ class GramCounts:
             raise TooExpensiveError(
                 f"{n_places} words at once are too many; count pieces of the text and add the counts"
             )
-        tokens = np.empty(n_places, dtype=np.int32)
+        tokens = np.zeros(n_places + 1, dtype=np.int32)  # the last place has a follower too: none
         place_markers(corpus.ids, corpus.ends, n_pads, BEGIN, END, tokens)
         n_words = len(corpus.vocabulary)
-        sizes, places = np.zeros(n_words, np.int64), np.empty(n_places, np.int32)
-        sort_places(tokens, sizes, places)
-        counts = sizes.copy()
+        sizes, places = np.zeros(n_words, np.int32), np.empty(n_places, np.int32)
+        sort_places(tokens[:-1], sizes, places)
+        counts = sizes.astype(np.int64)
         counts[BEGIN] = 0
         words = np.arange(n_words, dtype=np.int32)
         table = GramTable(words, np.zeros_like(words), counts, np.array([0, n_words]))
@@ -157,8 +157,9 @@ class GramCounts:
         if order == self.order:
             return table.counts
         above = self.tables[order]
-        out = np.zeros(len(table), dtype=np.int64)
-        count_extensions(above.suffixes, above.counts, out)
+        found = np.zeros(len(table), dtype=np.int32)
+        count_extensions(above.suffixes, above.counts, found)
+        out = found.astype(np.int64)
         if self.pads == 1:
             low, high = self.line_starts(order)
             out[low:high] = table.counts[low:high]
@@ -181,34 +182,33 @@ def _n_pads(order: int, pads: str) -> int:
 
 
 def _extended(
-    table: GramTable, tokens: Ids, sizes: Integers, places: Ids, order: int
+    table: GramTable, tokens: Ids, sizes: Ids, places: Ids, order: int
 ) -> tuple[GramTable, ...]:
     """The tables of all orders; the numbers of words at all places are used up."""
-    from tacit.loops.grams import extend_grams
+    from tacit.loops.grams import extend_grams, gather
 
     tables, ids = [table], tokens
     most = int(sizes.max(initial=0))
-    keys, room = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
-    buckets = np.empty(4 * most + 2, dtype=np.int64)
-    new_places = np.empty_like(places)
+    rooms = [
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.empty(4 * most + 1026, np.int64),
+    ]
+    followers, suffixes, counts = (np.empty(len(places), dtype=np.int32) for _ in range(3))
     for at in range(2, order + 1):
-        n, n_grams = len(places), len(table)
-        new: tuple[Any, ...] = (
-            np.empty(n, np.int32),
-            np.empty(n, np.int32),
-            np.empty(n, np.int64),
-            np.empty(n, np.int64),
-            np.empty(n_grams + 1, np.int64),
-        )
+        gather(ids, places, 1, followers)
+        starts = np.empty(len(table) + 1, dtype=np.int64)
         old = (table.words, table.suffixes, table.starts)
-        is_last = at == order
-        found, written = extend_grams(
-            ids, places, sizes, *old, END, BEGIN, is_last, new_places, new, keys, room, buckets
+        new = (suffixes, counts, starts)
+        n_grams, n_places = extend_grams(
+            ids, places, followers, sizes, *old, END, at == order, new, *rooms
         )
-        words, suffixes, counts, sizes = (part[:found].copy() for part in new[:4])
-        table = GramTable(words, suffixes, counts, new[4])
+        words = table.words[suffixes[:n_grams]]
+        sizes = counts[:n_grams].copy()
+        counted = np.where(words == BEGIN, 0, sizes).astype(np.int64)
+        table = GramTable(words, suffixes[:n_grams].copy(), counted, starts)
         tables.append(table)
-        places, new_places = new_places[:written], places
+        places = places[:n_places]
     return tuple(tables)
 
 

@@ -52,24 +52,30 @@ class GramModel:
         return len(self.backoffs)
 
 
+def gram_offsets(tables: tuple[GramTable, ...]) -> Integers:
+    """(order + 1,) where the n-grams of each order begin, all orders one after another."""
+    offsets = np.concatenate([[0], np.cumsum([len(table) for table in tables])])
+    if offsets[-1] > _MOST_GRAMS:
+        raise TooExpensiveError(f"{offsets[-1]} n-grams are too many; lower the order")
+    return offsets
+
+
 def gram_model(
     vocabulary: Vocabulary,
     tables: tuple[GramTable, ...],
-    probs: list[Array],
-    backoffs: list[Array],
+    probs: Array,
+    backoffs: Array,
 ) -> GramModel:
     """One model from the tables of all orders.
 
     Parameters
     ----------
-    probs : list of (gram,)
-        For each order.
-    backoffs : list of (gram,)
-        For each order but the highest.
+    probs : (gram,)
+        Of all orders.
+    backoffs : (context,)
+        Of all orders but the highest.
     """
-    offsets = np.concatenate([[0], np.cumsum([len(table) for table in tables])])
-    if offsets[-1] > _MOST_GRAMS:
-        raise TooExpensiveError(f"{offsets[-1]} n-grams are too many; lower the order")
+    offsets = gram_offsets(tables)
     suffixes = [np.full(len(tables[0]), -1, dtype=np.int32)]
     for below, table in zip(offsets[:-2].tolist(), tables[1:], strict=True):
         suffixes.append(table.suffixes + np.int32(below))
@@ -83,6 +89,6 @@ def gram_model(
         np.concatenate([table.words for table in tables]),
         np.concatenate(suffixes),
         np.concatenate([*firsts, offsets[-1:]]),
-        np.concatenate(probs),
-        np.concatenate([*backoffs, np.zeros(0)]),
+        probs,
+        backoffs,
     )

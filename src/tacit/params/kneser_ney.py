@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from tacit.data.vocabulary import BEGIN
 from tacit.errors import ArgumentError, DataError
-from tacit.moments.grams import GramCounts
-from tacit.params.grams import GramModel, gram_model
+from tacit.moments.grams import GramCounts, GramTable
+from tacit.params.grams import GramModel, gram_model, gram_offsets
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -131,15 +131,14 @@ def kneser_ney(
     DataError
         There are no words at all.
     """
-    from tacit.loops.smoothing import smooth_order
-
     if base not in BASES:
         raise ArgumentError(f"base={base!r} is not known; choose one of {BASES}")
     if not counts.tables[0].counts.any():
         raise DataError("the text is empty, not even a blank line; there is nothing to learn from")
-    used, probs, backoffs = [], [], []
-    lower = np.array([1.0 / (len(counts.vocabulary) - 1)])
-    for order, table in enumerate(counts.tables, 1):
+    offsets = gram_offsets(counts.tables)
+    probs, backoffs = np.empty(offsets[-1]), np.empty(offsets[-2])
+    used, lower = [], np.array([1.0 / (len(counts.vocabulary) - 1)])
+    for order in range(1, counts.order + 1):
         adjusted = counts.adjusted(order)
         if discounts is not None:
             found = discounts[order - 1]
@@ -148,14 +147,30 @@ def kneser_ney(
         else:
             found = estimated_discounts(adjusted, modified=modified)
         used.append(found)
-        own, weights = np.empty(len(table)), np.empty(table.n_contexts)
-        steps = np.array([0.0, *found.values])
-        mixed = interpolated or order == 1
-        smooth_order(table.starts, adjusted, table.suffixes, lower, steps, mixed, own, weights)
+        own = probs[offsets[order - 1] : offsets[order]]
+        weights = np.empty(1) if order == 1 else backoffs[offsets[order - 2] : offsets[order - 1]]
+        table, mixed = counts.tables[order - 1], interpolated or order == 1
+        _smooth(table, adjusted, found, lower, own, weights, interpolated=mixed)
         if order == 1:
             own[BEGIN] = 0.0  # never follows anything
-        else:
-            backoffs.append(weights)
-        probs.append(own)
         lower = own
     return gram_model(counts.vocabulary, counts.tables, probs, backoffs), used
+
+
+def _smooth(
+    table: GramTable,
+    counts: Integers,
+    discounts: Discounts,
+    lower: Array,
+    probs: Array,
+    weights: Array,
+    *,
+    interpolated: bool,
+) -> None:
+    """Write the probabilities of the n-grams of an order, and the weights of its contexts."""
+    from tacit.loops.grams import gather
+    from tacit.loops.smoothing import smooth_order
+
+    gather(lower, table.suffixes, 0, probs)
+    steps = np.array([0.0, *discounts.values])
+    smooth_order(table.starts, counts, steps, interpolated, probs, weights)
