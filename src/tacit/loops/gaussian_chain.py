@@ -22,21 +22,24 @@ def independent(values, means, deviations, out):
     """
     n, d = values.shape
     k = len(means)
-    over = 1.0 / deviations
-    norms = np.empty((k, d))
+    # States stand side by side, so that they are worked on together.
+    centres, over, norms = np.empty((d, k)), np.empty((d, k)), np.empty((d, k))
     for m in range(k):
         for i in range(d):
-            norms[m, i] = -_HALF_LOG_TAU - math.log(deviations[m, i])
+            centres[i, m] = means[m, i]
+            over[i, m] = 1.0 / deviations[m, i]
+            norms[i, m] = -_HALF_LOG_TAU - math.log(deviations[m, i])
+    sums = np.empty(k)
     for t in range(n):
-        for m in range(k):
-            out[t, m] = 0.0
+        sums[:] = 0.0
         for i in range(d):
             x = values[t, i]
             if math.isnan(x):
                 continue
             for m in range(k):
-                z = (x - means[m, i]) * over[m, i]
-                out[t, m] += norms[m, i] - 0.5 * z * z
+                z = (x - centres[i, m]) * over[i, m]
+                sums[m] += norms[i, m] - 0.5 * z * z
+        out[t] = sums
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
