@@ -168,6 +168,15 @@ def test_numbers_are_drawn(run, folder):
     assert drawn[0].tolist() == column(found, "v")
 
 
+def test_what_was_drawn_can_be_learnt_from(run, tmp_path):
+    drawn, out = tmp_path / "drawn.csv", tmp_path / "m.tacit"
+    said = run("sample", "one.tacit", "-n", 3, "--length", 20, "--seed", 0, "-o", drawn)
+    assert said == f"60 rows written to {drawn}\n"
+    fit = ("fit", "hmm", drawn, "-o", out, "--emissions", "gaussian", "--states", 2)
+    said = run(*fit, "--learn", "tensor")  # the column `sequence` is understood
+    assert said.startswith("3 sequences, 60 positions, 1 column; ")
+
+
 def test_info_shows_what_states_show(run, folder):
     fitted = tacit.load(folder / "long.tacit")
     said = run("info", "long.tacit")
