@@ -132,10 +132,10 @@ class Vocabulary:
         get = self._places.get
         return np.array([get(word.encode(), UNKNOWN) for word in words], dtype=np.int32)
 
-    def line_ids(self, line: str) -> Ids:
-        """(word,) the numbers of the words of a line."""
+    def line_places(self, line: str) -> list[int]:
+        """The numbers of the words of a line, as a list."""
         get = self._places.get
-        return np.array([get(word, UNKNOWN) for word in line.encode().split()], dtype=np.int32)
+        return [get(word, UNKNOWN) for word in line.encode().split()]
 
 
 def counted_vocabulary(

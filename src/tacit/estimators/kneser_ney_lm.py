@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError
+from tacit.errors import ArgumentError, NotAvailableError
 from tacit.estimators.arguments import check_choice, check_count
 from tacit.estimators.language_queries import LanguageModel
 from tacit.estimators.progress import reporting
@@ -25,9 +25,36 @@ Ids = NDArray[np.int32]
 
 
 class BackoffLM(LanguageModel):
-    """Queries of an n-gram model with back-off weights."""
+    """An n-gram model with back-off weights, for instance one of an ARPA file: see `from_arpa`."""
 
     model_: GramModel
+
+    @classmethod
+    def from_arpa(cls, path: Any) -> BackoffLM:
+        """The model of an ARPA file, which may be packed (``.gz``, ``.bz2``, ``.xz``, ``.zst``)."""
+        from tacit.files.arpa import read_arpa
+
+        model, found = BackoffLM(), read_arpa(path)
+        model._keep(found, {"n_grams": np.diff(found.offsets).tolist(), "pads": 1})
+        return model
+
+    def to_arpa(self, path: Any) -> None:
+        """Write an ARPA file (logarithms to base 10, seven digits behind the point).
+
+        Raises
+        ------
+        NotAvailableError
+            The model has several ``<s>`` in front of lines, which programs that read such files do not.
+        """
+        from tacit.files.arpa import write_arpa
+
+        self._check_fitted()
+        if self.diagnostics_.get("pads", 1) > 1:
+            raise NotAvailableError(
+                "programs that read ARPA files put one <s> in front of a line, this model has "
+                f'{self.diagnostics_["pads"]}; fit with pads="one"'
+            )
+        write_arpa(self.model_, path)
 
     @property
     def order_(self) -> int:
@@ -43,10 +70,12 @@ class BackoffLM(LanguageModel):
         save_backoff(self, path)
 
     def _keep(self, model: GramModel, diagnostics: dict[str, Any]) -> None:
+        from tacit.loops.backoff import score_line
         from tacit.query.grams import begin_state, packed
 
         self.model_, self.vocabulary_, self.diagnostics_ = model, model.vocabulary, diagnostics
-        self._packed, self._begin = packed(model), begin_state(model)
+        # At hand for single sentences, where even an import takes its time.
+        self._packed, self._begin, self._score_line = packed(model), begin_state(model), score_line
 
     def _line_scores(self, corpus: Corpus, *, begin: bool, end: bool) -> LineScores:
         from tacit.query.grams import score_corpus
@@ -54,9 +83,8 @@ class BackoffLM(LanguageModel):
         return score_corpus(self.model_, corpus, begin=begin, end=end)
 
     def _line_log_prob(self, ids: Ids, *, begin: bool, end: bool) -> float:
-        from tacit.loops.backoff import score_line
-
-        return float(score_line(self._packed, ids, self._begin if begin else -1, 2 if end else -1))
+        start, stop = self._begin if begin else -1, 2 if end else -1
+        return self._score_line(self._packed, ids, start, stop)  # type: ignore[no-any-return]
 
     def _start(self, *, begin: bool) -> int:
         return self._begin if begin else -1

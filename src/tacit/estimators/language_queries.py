@@ -232,13 +232,14 @@ class LanguageModel(BaseEstimator):
     def _ids(self, sentence: Sentence) -> Ids:
         self._check_fitted()
         known = self.vocabulary_
-        ids = known.line_ids(sentence) if isinstance(sentence, str) else known.ids(sentence)
-        if ((ids == 1) | (ids == 2)).any():
+        text = sentence if isinstance(sentence, str) else None
+        ids = known.ids(sentence).tolist() if text is None else known.line_places(text)
+        if 1 in ids or 2 in ids:
             raise DataError(
                 f"{sentence!r} holds a marker, '<s>' or '</s>'; leave it away, and say begin=False or "
                 "end=False where a sentence is not whole"
             )
-        return ids
+        return np.array(ids, dtype=np.int32)
 
     def _corpus(self, ids: Ids) -> Corpus:
         from tacit.data.corpus import Corpus

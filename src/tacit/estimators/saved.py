@@ -33,6 +33,7 @@ Arrays = Mapping[str, NDArray[Any]]
 # The estimators that model files may hold: where the class stands, and what loads it from a header and
 # arrays. Nothing else is ever made from a file.
 _LOADERS = {
+    "BackoffLM": ("kneser_ney_lm", "saved_language", "load_backoff"),
     "ChowLiuTree": ("chow_liu", "saved", "load_tree"),
     "FactorialHMM": ("chains", "saved_junction", "load_junction"),
     "GaussianTree": ("gaussian_tree", "saved_gaussian", "load_gaussian"),
