@@ -35,6 +35,7 @@ Arrays = Mapping[str, NDArray[Any]]
 _LOADERS = {
     "BackoffLM": ("kneser_ney_lm", "saved_language", "load_backoff"),
     "ChowLiuTree": ("chow_liu", "saved", "load_tree"),
+    "ClassLM": ("class_lm", "saved_language", "load_classes"),
     "FactorialHMM": ("chains", "saved_junction", "load_junction"),
     "GaussianTree": ("gaussian_tree", "saved_gaussian", "load_gaussian"),
     "HMM": ("hmm", "saved_hmm", "load_hmm"),

@@ -17,6 +17,7 @@ from tacit.params.grams import GramModel
 from tacit.params.kneser_ney import Discounts
 
 if TYPE_CHECKING:
+    from tacit.estimators.class_lm import ClassLM
     from tacit.estimators.kneser_ney_lm import BackoffLM
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -69,6 +70,48 @@ def load_backoff(
     except (KeyError, TypeError, ValueError) as error:
         raise FileFormatError(f"{str(path)!r} is damaged: {error}") from error
     model._keep(found, diagnostics)  # noqa: SLF001  the same room
+    return model
+
+
+def save_classes(model: ClassLM, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model of word classes to one file, whole or not at all."""
+    header = common_header(model)
+    for name in ("progress", "vocabulary"):
+        header["arguments"].pop(name, None)
+    inner = {**vocabulary_arrays(model.model_.vocabulary), **gram_arrays(model.model_)}
+    arrays = {f"classes.{name}": array for name, array in inner.items()}
+    own = {"classes": model.classes_, "shares": model.shares_}
+    write_model(path, header, {**vocabulary_arrays(model.vocabulary_), **own, **arrays})
+
+
+def load_classes(
+    kind: type[ClassLM], path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays
+) -> ClassLM:
+    """The fitted model of word classes whose header and arrays a file holds.
+
+    Raises
+    ------
+    FileFormatError
+        Something is missing, or does not fit the rest.
+    """
+    check_header(path, header, {})
+    model: ClassLM = made_from(kind, header)
+    try:
+        vocabulary = vocabulary_from(arrays)
+        named = {name: each for name, each in arrays.items() if name.startswith("classes.")}
+        inner = gram_model_from(
+            {name.removeprefix("classes."): each for name, each in named.items()}
+        )
+        classes, shares = arrays["classes"], arrays["shares"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise FileFormatError(f"{str(path)!r} is damaged: {error}") from error
+    sizes = {len(vocabulary), len(classes), len(shares)}
+    kinds = classes.dtype == np.int64 and shares.dtype == np.float64
+    if len(sizes) != 1 or not kinds or classes.min() < 0 or not np.isfinite(shares).all():
+        raise FileFormatError(f"{str(path)!r} is damaged: the classes do not fit the words")
+    if int(classes.max()) + 3 > len(inner.vocabulary):
+        raise FileFormatError(f"{str(path)!r} is damaged: a word is in a class that is not there")
+    model._keep(vocabulary, classes, shares, inner, dict(header["diagnostics"]))  # noqa: SLF001
     return model
 
 

@@ -63,7 +63,8 @@ def exchanged_classes(
     frequency = counts.tables[0].counts
     words = np.delete(np.arange(len(frequency)), [BEGIN, END])
     movable = words[np.argsort(-frequency[words], kind="stable")]
-    n_classes = min(n_classes, len(movable))
+    movable = movable[frequency[movable] > 0]
+    n_classes = max(min(n_classes, len(movable)), 1)
     classes = np.zeros(len(frequency), dtype=np.int64)
     classes[movable] = 1 + np.arange(len(movable)) % n_classes
     firsts, seconds, times = _pairs(counts)
@@ -72,11 +73,14 @@ def exchanged_classes(
     following = _by(firsts, seconds, times, len(frequency))
     preceding = _by(seconds, firsts, times, len(frequency))
     known = np.arange(_KNOWN) * np.log(np.maximum(np.arange(_KNOWN), 1))
-    movable = movable[frequency[movable] > 0]
     n_sweeps, moved = 0, len(movable)
     while n_sweeps < most and moved > LEAST_MOVED * len(movable):
         moved = exchange(movable, classes, following, preceding, table, known)
         n_sweeps += 1
+    # What the text lacks joins the class of most words: new words are of open classes.
+    seen = np.bincount(classes[movable], minlength=n_classes + 1)
+    lacking = words[frequency[words] == 0]
+    classes[lacking] = max(int(seen.argmax()), 1)
     return WordClasses(classes, n_classes + 1, n_sweeps, _objective(table, frequency))
 
 

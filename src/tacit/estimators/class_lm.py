@@ -1,0 +1,214 @@
+"""Language models of word classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.estimators.arguments import check_choice, check_count
+from tacit.estimators.language_queries import LanguageModel
+from tacit.estimators.progress import reporting
+
+if TYPE_CHECKING:
+    from tacit.data.corpus import Corpus
+    from tacit.data.vocabulary import Vocabulary
+    from tacit.params.grams import GramModel
+    from tacit.query.grams import LineScores
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# How often a word that the text lacks is taken to have occurred in its class.
+UNSEEN = 0.5
+
+
+class ClassLM(LanguageModel):
+    """An n-gram model of word classes (Brown et al. 1992; Kneser and Ney 1993).
+
+    Words are put into classes by exchange, so that classes tell most about the class that follows. The next
+    class is predicted by a Kneser-Ney model of classes, and the word by its share of its class. Alone it is
+    weaker than a model of words; mixed with one (`MixedLM`) it knows of words that were not seen together.
+
+    Parameters
+    ----------
+    order : int
+        Classes of the longest n-grams.
+    n_classes : int
+    vocabulary, least_count, n_words, markers, unknown, progress
+        As for `KneserNeyLM`.
+
+    Attributes
+    ----------
+    classes_ : (word,) int64
+        The class of each word of ``vocabulary_``; 0 is that of the markers of lines.
+    shares_ : (word,)
+        The probability of each word within its class.
+    model_ : GramModel
+        Of classes.
+
+    Examples
+    --------
+    >>> from tacit.estimators.class_lm import ClassLM
+    >>> model = ClassLM(order=2, n_classes=3).fit(
+    ...     ["a cat ran", "the dog ran", "a dog sat", "the cat sat"]
+    ... )
+    >>> round(float(model.next_proba("the cat").sum()), 12)
+    1.0
+    """
+
+    classes_: Integers
+    shares_: Array
+    model_: GramModel
+
+    def __init__(
+        self,
+        order: int = 3,
+        n_classes: int = 200,
+        *,
+        vocabulary: Any = None,
+        least_count: int = 1,
+        n_words: int | None = None,
+        markers: str = "error",
+        unknown: str = "word",
+        progress: Any = None,
+    ) -> None:
+        self.order = order
+        self.n_classes = n_classes
+        self.vocabulary = vocabulary
+        self.least_count = least_count
+        self.n_words = n_words
+        self.markers = markers
+        self.unknown = unknown
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn classes, and the model of classes, from text; see `KneserNeyLM.fit`."""
+        from tacit.data.corpus import read_corpus
+        from tacit.data.vocabulary import Vocabulary
+        from tacit.factor.classes import exchanged_classes
+        from tacit.moments.grams import GramCounts
+        from tacit.params.kneser_ney import kneser_ney
+
+        self._check_arguments()
+        given = self.vocabulary
+        if not (given is None or isinstance(given, Vocabulary)):
+            given = Vocabulary.of_words(given)
+        with reporting(self.progress) as report:
+            report(0.0, "reading")
+            corpus = read_corpus(
+                X,
+                vocabulary=given,
+                least_count=self.least_count,
+                n_words=self.n_words,
+                markers=self.markers,
+                unknown=self.unknown,
+            )
+            report(0.1, f"counting {corpus.n_words:,} words")
+            pairs = GramCounts.of(corpus, 2)
+            report(0.2, f"putting words into {self.n_classes} classes")
+            found = exchanged_classes(pairs, self.n_classes)
+            report(0.9, "smoothing")
+            names = Vocabulary.of_words([f"c{own}" for own in range(1, found.n_classes)])
+            counts = GramCounts.of(_class_corpus(corpus, found.of, names), self.order)
+            model, discounts = kneser_ney(counts, modified=True, base="unigram")
+        diagnostics = {
+            "n_words": corpus.n_words,
+            "n_lines": corpus.n_lines,
+            "n_types": len(corpus.vocabulary),
+            "n_classes": found.n_classes - 1,
+            "n_sweeps": found.n_sweeps,
+            "objective": found.objective,
+            "n_grams": [len(table) for table in counts.tables],
+            "discounts": [list(each.values) for each in discounts],
+            "discount_sources": [each.source for each in discounts],
+        }
+        shares = _shares(pairs.tables[0].counts, found.of)
+        self._keep(corpus.vocabulary, found.of, shares, model, diagnostics)
+        return self
+
+    def save(self, path: Any) -> None:
+        """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
+        from tacit.estimators.saved_language import save_classes
+
+        self._check_fitted()
+        save_classes(self, path)
+
+    def _check_arguments(self) -> None:
+        check_count("order", self.order)
+        check_count("n_classes", self.n_classes)
+        check_count("least_count", self.least_count)
+        check_count("n_words", self.n_words, none_is="all")
+        check_choice("markers", self.markers, ("error", "skip"))
+        check_choice("unknown", self.unknown, ("word", "error", "skip"))
+
+    def _keep(
+        self,
+        vocabulary: Vocabulary,
+        classes: Integers,
+        shares: Array,
+        model: GramModel,
+        diagnostics: dict[str, Any],
+    ) -> None:
+        self.vocabulary_, self.classes_, self.shares_ = vocabulary, classes, shares
+        self.model_, self.diagnostics_ = model, diagnostics
+        self._places = _class_places(classes)
+
+    def _line_scores(self, corpus: Corpus, *, begin: bool, end: bool) -> LineScores:
+        from tacit.data.vocabulary import UNKNOWN
+        from tacit.query.grams import LineScores, score_corpus
+
+        inner = _class_corpus(corpus, self.classes_, self.model_.vocabulary)
+        found = score_corpus(self.model_, inner, begin=begin, end=end)
+        at = np.arange(corpus.n_words)  # of words among words and ends
+        if end:
+            at += np.repeat(np.arange(corpus.n_lines), np.diff(corpus.ends, prepend=0))
+        logs, unknown = found.log_probs.copy(), np.zeros(len(found.log_probs), dtype=np.bool_)
+        logs[at] += np.log(self.shares_[corpus.ids])
+        unknown[at] = corpus.ids == UNKNOWN
+        return LineScores(logs, found.orders, unknown, found.ends)
+
+    def _start(self, *, begin: bool) -> int:
+        from tacit.query.grams import NO_STATE, begin_state
+
+        return begin_state(self.model_) if begin else NO_STATE
+
+    def _step(self, state: int, word: int) -> tuple[float, int, int]:
+        from tacit.query.grams import score_step
+
+        log_prob, order, behind = score_step(self.model_, state, int(self._places[word]))
+        return log_prob + float(np.log(self.shares_[word])), order, behind
+
+    def _distribution(self, state: int) -> Array:
+        from tacit.query.grams import next_probs
+
+        found: Array = next_probs(self.model_, state)[self._places] * self.shares_
+        return found
+
+
+def _class_places(classes: Integers) -> NDArray[np.int32]:
+    """(word,) the number of each word's class in the vocabulary of classes; markers are themselves."""
+    from tacit.data.vocabulary import BEGIN, END
+
+    places = classes + END
+    places[[BEGIN, END]] = BEGIN, END
+    return places.astype(np.int32)
+
+
+def _class_corpus(corpus: Corpus, classes: Integers, names: Vocabulary) -> Corpus:
+    """A text with words replaced by their classes."""
+    from tacit.data.corpus import Corpus
+
+    return Corpus(_class_places(classes)[corpus.ids], corpus.ends, names)
+
+
+def _shares(frequency: Integers, classes: Integers) -> Array:
+    """(word,) the share of each word of its class; markers are alone."""
+    from tacit.data.vocabulary import BEGIN, END
+
+    counts = np.maximum(frequency, UNSEEN).astype(np.float64)
+    counts[[BEGIN, END]] = 0.0
+    shares: Array = counts / np.maximum(np.bincount(classes, counts), UNSEEN)[classes]
+    shares[[BEGIN, END]] = 1.0
+    return shares
