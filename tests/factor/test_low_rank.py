@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.factor.block_matrix import BlockMatrix
 from tacit.factor.low_rank import (
-    BlockMatrix,
     fit_low_rank,
     stack_low_rank,
     start_factors,
     sweep,
+    sweep_apart,
 )
 from tacit.loops import low_rank as loops
 
@@ -197,6 +198,63 @@ def test_mass_that_single_precision_loses_is_given_back():
     assert found.sum(0) == pytest.approx([4.0, 6.0], rel=1e-14)
 
 
+def numpy_sweep_apart(dense, left, right, prior):
+    sums = left.sum(0)  # (rank,)
+    own = left[:, None] * right
+    own *= (dense / own.sum(2))[:, :, None]  # (row, column, rank)  what each entry gave
+    share = sums / sums.sum()
+    rest = np.maximum(left[:, None] - own, 0) + prior * share
+    other = (np.maximum(right * sums - own, 0) + prior * share) / sums
+    posterior = rest * other
+    posterior *= (dense / posterior.sum(2))[:, :, None]
+    left, right = posterior.sum(1), posterior.sum(0)
+    return left, right / right.sum(0)
+
+
+def test_a_sweep_apart_is_that_of_numpy():
+    rng = np.random.default_rng(10)
+    dense = rng.random((7, 5)) * (rng.random((7, 5)) < 0.8) + 0.1 * np.eye(7, 5)
+    dense[5:, 0] = 0.5
+    matrix, values = one_block(dense)
+    left, right = numpy_sweep(dense, rng.random((7, 3)), rng.random((5, 3)))
+    found = sweep_apart(matrix, values, left, right, n_sweeps=2, prior=0.3)
+    wanted = numpy_sweep_apart(dense, *numpy_sweep_apart(dense, left, right, 0.3), 0.3)
+    assert found[0] == pytest.approx(wanted[0], rel=1e-12)
+    assert found[1] == pytest.approx(wanted[1], rel=1e-12)
+
+
+def test_sweeps_apart_keep_sums_and_do_not_depend_on_threads():
+    matrix, values, dense = random_blocks(11, 1, largest=60)
+    one, three = (
+        fit_low_rank(
+            matrix, values[matrix.entries], 4, n_apart=5, prior=1.0, random_state=0, n_jobs=n
+        )
+        for n in (1, 3)
+    )
+    assert np.array_equal(one.left, three.left)
+    assert np.array_equal(one.right, three.right)
+    found = product(matrix, one, dense.shape)
+    assert found.sum(1) == pytest.approx(dense.sum(1), rel=1e-13)
+    assert found.sum(0) == pytest.approx(dense.sum(0), rel=1e-13)
+
+
+def test_entries_that_were_held_back_are_better_told_by_sweeps_apart():
+    """Counts of a matrix of low rank, half of them held back."""
+    rng = np.random.default_rng(12)
+    truth = rng.dirichlet(np.full(40, 0.3), 4).T @ rng.dirichlet(np.full(40, 0.3), 4)
+    kept, held = rng.poisson(600 * truth / truth.sum(), (2, 40, 40)).astype(float)
+    kept[0], kept[:, 0] = kept[0] + 0.1, kept[:, 0] + 0.1
+    matrix, values = one_block(kept)
+    logs = []
+    for n_apart in (0, 30):
+        fitted = fit_low_rank(
+            matrix, values, 12, n_sweeps=30 - n_apart, n_apart=n_apart, prior=1.0, random_state=0
+        )
+        said = product(matrix, fitted, kept.shape)
+        logs.append((held * np.log(said + 1e-3)).sum())
+    assert logs[1] > logs[0]
+
+
 def test_compiled_loops_agree_with_their_python_source():
     matrix, values, _ = random_blocks(9, 3)
     values = values[matrix.entries]
@@ -224,6 +282,13 @@ def test_compiled_loops_agree_with_their_python_source():
         run(loops.totals)(right, matrix.block_columns[:-1], matrix.block_columns[1:], sums)
         margins = np.empty(len(left))
         run(loops.margins)(left, matrix.block_rows[:-1], matrix.block_rows[1:], sums, margins)
+        ratios, shares, spare = (np.empty(len(values)), np.empty(len(values)), np.empty_like(left))
+        common = (left, right, 1 / left.sum(0), np.full(2, 0.1), 0.01, ratios, shares)
+        places = (matrix.starts, matrix.columns, values)
+        run(loops.share_rows_apart)(*places, *common, spare, 0, len(left))
+        places = (matrix.column_starts, matrix.column_rows, matrix.column_entries)
+        run(loops.share_columns_apart)(*places, *common, 0, len(right))
+        margins = np.concatenate([margins, spare.ravel()])
         cells = np.zeros(3)
         rests = np.ones(len(left)), np.ones(len(right))
         rows, columns = np.array([0, 1, -1]), np.array([0, 1, 0])

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.factor.block_matrix import BlockMatrix
+
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Places = NDArray[np.int32]
 Factor = NDArray[Any]  # of single or double precision
 
 # A factor is shrunk by this share (or twice, four times ... if need be), so that what its rounding lost or
@@ -21,81 +22,6 @@ Factor = NDArray[Any]  # of single or double precision
 SHRINKING = 2.0**-16
 # Blocks are handed to threads in so many pieces for each of them.
 PIECES = 8
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BlockMatrix:
-    """Where the entries of a sparse matrix stand; the matrix consists of blocks on its diagonal.
-
-    Rows and columns that are kept are numbered anew, block by block. Blocks with too few rows or columns are
-    left out. The entries themselves stand elsewhere, and `entries` says which of them are kept.
-    """
-
-    row_places: Places  # (old row,)  new number, or -1
-    column_places: Places  # (old column,)  new number, or -1
-    block_rows: Ints  # (block + 1,)  the first row of each
-    block_columns: Ints  # (block + 1,)
-    entries: Ints  # (entry,)  places among those given, by rows
-    starts: Ints  # (row + 1,)
-    columns: Places  # (entry,)
-    column_starts: Ints  # (column + 1,)
-    column_rows: Places  # (entry,)  by columns
-    column_entries: Ints  # (entry,)  by columns: place in the order by rows
-
-    @classmethod
-    def of(
-        cls,
-        rows: NDArray[np.integer[Any]],
-        columns: NDArray[np.integer[Any]],
-        row_blocks: NDArray[np.integer[Any]],
-        column_blocks: NDArray[np.integer[Any]],
-        least: int = 0,
-    ) -> BlockMatrix:
-        """The places of entries.
-
-        Parameters
-        ----------
-        rows, columns : (entry,)
-        row_blocks, column_blocks : (old row,), (old column,)
-            The block that each belongs to; an entry's row and column must be of the same.
-        least
-            Blocks are left out unless they have more rows and more columns with entries than this.
-        """
-        n_blocks = int(max(row_blocks.max(initial=-1), column_blocks.max(initial=-1))) + 1
-        used_rows, n_rows = _used(rows, row_blocks, n_blocks)
-        used_columns, n_columns = _used(columns, column_blocks, n_blocks)
-        large = np.minimum(n_rows, n_columns) > max(least, 0)
-        row_places, order = _numbered(used_rows, row_blocks, large)
-        column_places, _ = _numbered(used_columns, column_blocks, large)
-        entries = np.flatnonzero(row_places[rows] >= 0)
-        new_rows = row_places[rows[entries]]
-        by_row = np.argsort(new_rows, kind="stable")
-        entries, new_rows = entries[by_row], new_rows[by_row]
-        new_columns = column_places[columns[entries]]
-        by_column = np.argsort(new_columns, kind="stable")
-        n_kept = int(n_columns[large].sum())
-        return cls(
-            row_places=row_places,
-            column_places=column_places,
-            block_rows=_starts(n_rows[large]),
-            block_columns=_starts(n_columns[large]),
-            entries=entries,
-            starts=_starts(np.bincount(new_rows, minlength=len(order))),
-            columns=new_columns,
-            column_starts=_starts(np.bincount(new_columns, minlength=n_kept)),
-            column_rows=new_rows[by_column],
-            column_entries=by_column,
-        )
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and of columns that are kept."""
-        return len(self.starts) - 1, len(self.column_starts) - 1
-
-    @property
-    def n_blocks(self) -> int:
-        """Number of blocks that are kept."""
-        return len(self.block_rows) - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,6 +57,8 @@ def fit_low_rank(
     rank: int,
     *,
     n_sweeps: int = 20,
+    n_apart: int = 0,
+    prior: float = 0.0,
     random_state: int | np.random.Generator | None = None,
     start: tuple[Factor, Factor] | None = None,
     n_jobs: int = 1,
@@ -145,6 +73,8 @@ def fit_low_rank(
         Columns of the factors.
     n_sweeps
         Steps of EM. Sums are exact after any number, zero among them (then nothing but the sums is learnt).
+    n_apart, prior
+        Steps of `sweep_apart` after those, for a matrix of one block.
     start
         Left and right factors to begin with, instead of random ones; their scale does not matter. Factors of
         double precision are fitted as such.
@@ -153,6 +83,10 @@ def fit_low_rank(
     """
     left, right = start_factors(matrix, rank, random_state) if start is None else start
     left, right = sweep(matrix, values, left, right, n_sweeps=n_sweeps, n_jobs=n_jobs)
+    if n_apart and matrix.n_blocks:
+        left, right = sweep_apart(
+            matrix, values, left, right, n_sweeps=n_apart, prior=prior, n_jobs=n_jobs
+        )
     return with_exact_sums(matrix, values, left, right)
 
 
@@ -197,7 +131,7 @@ def sweep(
 
 def _sweep_one(
     matrix: BlockMatrix,
-    values: Array,
+    values: Factor,
     left: Factor,
     right: Factor,
     ratios: Factor,
@@ -207,29 +141,73 @@ def _sweep_one(
     """The same for a matrix of one block: threads share its rows, then its columns."""
     from tacit.loops.low_rank import settle, share_columns, share_rows
 
-    spare = np.empty_like(left)
     rows, columns = _ranges(matrix.starts, n_jobs), _ranges(matrix.column_starts, n_jobs)
-    by_columns = (matrix.column_starts, matrix.column_rows, matrix.column_entries)
+    spare, rank = np.empty_like(left), left.shape[1]
 
-    def work_rows(at: tuple[int, int]) -> None:
-        share_rows(
-            matrix.starts,
-            matrix.columns,
-            values,
-            left,
-            right,
-            ratios,
-            spare[at[0] : at[1]],
-            *at,
-            np.empty(left.shape[1]),
-        )
+    def by_rows(low: int, high: int) -> None:
+        places = (matrix.starts, matrix.columns, values)
+        share_rows(*places, left, right, ratios, spare[low:high], low, high, np.empty(rank))
 
-    def work_columns(at: tuple[int, int]) -> None:
-        share_columns(*by_columns, ratios, left, right, *at, np.empty(left.shape[1]))
+    def by_columns(low: int, high: int) -> None:
+        places = (matrix.column_starts, matrix.column_rows, matrix.column_entries)
+        share_columns(*places, ratios, left, right, low, high, np.empty(rank))
 
     for _ in range(n_sweeps):
-        _spread(work_rows, rows, n_jobs)
-        _spread(work_columns, columns, n_jobs)
+        _spread(lambda at: by_rows(*at), rows, n_jobs)
+        _spread(lambda at: by_columns(*at), columns, n_jobs)
+        settle(right, 0, len(right), np.empty(rank))
+        left, spare = spare, left
+    return left, right
+
+
+def sweep_apart(
+    matrix: BlockMatrix,
+    values: Array,
+    left: Factor,
+    right: Factor,
+    *,
+    n_sweeps: int,
+    prior: float,
+    n_jobs: int = 1,
+) -> tuple[Factor, Factor]:
+    """Factors of one block after steps in which no entry tells the factors how to share itself.
+
+    Each entry is shared out by factors without its own part, with a prior of as much mass as `prior` for each
+    row and column: the collapsed variational step of Asuncion et al. (2009). Where EM learns entries by
+    heart, this learns what they have in common, and sums are kept all the same.
+    """
+    from tacit.loops.low_rank import settle, share_columns_apart, share_rows_apart
+
+    left, right, spare = left.copy(), right.copy(), np.empty_like(left)
+    values = np.ascontiguousarray(values, left.dtype)
+    ratios, shares = np.empty_like(values), np.empty_like(values)
+    rows, columns = _ranges(matrix.starts, n_jobs), _ranges(matrix.column_starts, n_jobs)
+    kind = left.dtype.type
+
+    def by_rows(low: int, high: int) -> None:
+        places = (matrix.starts, matrix.columns, values)
+        share_rows_apart(*places, *common, spare[low:high], low, high)  # type: ignore[call-arg]
+
+    def by_columns(low: int, high: int) -> None:
+        places = (matrix.column_starts, matrix.column_rows, matrix.column_entries)
+        share_columns_apart(*places, *common, low, high)  # type: ignore[call-arg]
+
+    for _ in range(n_sweeps):
+        sums = left.sum(axis=0, dtype=np.float64)
+        over = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
+        everything = max(float(sums.sum()), 1e-300)
+        priors = (prior / everything * sums).astype(left.dtype)
+        common = (
+            left,
+            right,
+            over.astype(left.dtype),
+            priors,
+            kind(prior / everything),
+            ratios,
+            shares,
+        )
+        _spread(lambda at: by_rows(*at), rows, n_jobs)
+        _spread(lambda at: by_columns(*at), columns, n_jobs)
         settle(right, 0, len(right), np.empty(left.shape[1]))
         left, spare = spare, left
     return left, right
@@ -290,32 +268,6 @@ def _rests(matrix: BlockMatrix, rows: Array, columns: Array) -> tuple[Array, Arr
     sums = np.add.reduceat(np.append(columns, 0.0), matrix.block_columns[:-1])
     over = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
     return rows, columns * np.repeat(over, sizes)
-
-
-def _used(
-    places: NDArray[np.integer[Any]], blocks: NDArray[np.integer[Any]], n_blocks: int
-) -> tuple[Ints, Ints]:
-    """Rows (or columns) with entries, and how many of them each block has."""
-    there = np.zeros(len(blocks), bool)
-    there[places] = True
-    used = np.flatnonzero(there)
-    return used, np.bincount(blocks[used], minlength=n_blocks)
-
-
-def _numbered(
-    used: Ints, blocks: NDArray[np.integer[Any]], large: NDArray[np.bool_]
-) -> tuple[Places, Ints]:
-    """New numbers, block by block, of what is used in large blocks, and the old number of each new one."""
-    kept = used[large[blocks[used]]]
-    order = kept[np.argsort(blocks[kept], kind="stable")]
-    places = np.full(len(blocks), -1, np.int32)
-    places[order] = np.arange(len(order), dtype=np.int32)
-    return places, order
-
-
-def _starts(sizes: NDArray[np.integer[Any]]) -> Ints:
-    """(n + 1,) Where each of n runs begins."""
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
 def _ranges(starts: Ints, n_jobs: int) -> list[tuple[int, int]]:

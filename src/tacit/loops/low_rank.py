@@ -149,6 +149,73 @@ def sweep_blocks(
                     left[row, q] = spare[row - top, q]
 
 
+@njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
+def share_rows_apart(
+    starts, columns, values, left, right, totals, prior, over, ratios, shares, out, first, last
+):
+    """The same as `share_rows`, but each entry is shared out by factors from which its own part was taken.
+
+    An entry that is alone in its row would otherwise tell the factors how to share it. This is the
+    collapsed variational step of zero order (Asuncion et al., 2009); sums are kept, as by any posteriors.
+
+    Parameters
+    ----------
+    starts, columns, values, left, right, out, first, last : see `share_rows`
+    totals : (rank,)  one over the sums of the left factor
+    prior : (rank,)  what is added to each row of the left factor
+    over : number  what is added to each cell of the right factor
+    ratios, shares : (entry,)  filled; see `share_columns_apart`
+    """
+    rank = left.shape[1]
+    none, one = left.dtype.type(0), left.dtype.type(1)
+    room, part = np.empty(rank), np.empty(rank, left.dtype)
+    for row in range(first, last):
+        own = left[row]
+        for q in range(rank):
+            room[q] = 0.0
+        for entry in range(starts[row], starts[row + 1]):
+            other = right[columns[entry]]
+            said = none
+            for q in range(rank):
+                said += own[q] * other[q]
+            ratio = values[entry] / said if said > LOST else none
+            total = none
+            for q in range(rank):
+                a = own[q] * max(one - ratio * other[q], none) + prior[q]
+                b = other[q] * max(one - ratio * own[q] * totals[q], none) + over
+                part[q] = a * b
+                total += part[q]
+            share = values[entry] / total
+            ratios[entry], shares[entry] = ratio, share
+            for q in range(rank):
+                room[q] += share * part[q]
+        for q in range(rank):
+            out[row - first, q] = room[q]
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
+def share_columns_apart(
+    starts, rows, entries, left, right, totals, prior, over, ratios, shares, first, last
+):
+    """The same for the right factor, with the ratios and shares that `share_rows_apart` filled."""
+    rank = left.shape[1]
+    none, one = left.dtype.type(0), left.dtype.type(1)
+    room = np.empty(rank)
+    for column in range(first, last):
+        own = right[column]
+        for q in range(rank):
+            room[q] = 0.0
+        for at in range(starts[column], starts[column + 1]):
+            ratio, share = ratios[entries[at]], shares[entries[at]]
+            other = left[rows[at]]
+            for q in range(rank):
+                a = other[q] * max(one - ratio * own[q], none) + prior[q]
+                b = own[q] * max(one - ratio * other[q] * totals[q], none) + over
+                room[q] += share * (a * b)
+        for q in range(rank):
+            own[q] = room[q]
+
+
 @njit(cache=True, nogil=True)
 def divergence(starts, columns, values, left, right):
     """Sum over entries of x log(x / y), where y is the product of the factors.
