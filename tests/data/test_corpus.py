@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.python_source import python_source
-from tacit.data.corpus import read_blocks, read_corpus
+from tacit.data.corpus import read_blocks, read_corpus, read_vocabulary
 from tacit.data.texts import BLOCK
 from tacit.data.vocabulary import Vocabulary
 from tacit.errors import (
@@ -208,3 +208,9 @@ def test_the_compiled_loop_agrees_with_its_python_source():
     assert np.array_equal(found.ids, wanted.ids)
     assert np.array_equal(known.ids, wanted.ids)
     assert found.vocabulary == wanted.vocabulary
+
+
+@pytest.mark.parametrize("settings", [{}, {"least_count": 2}, {"n_words": 2}])
+def test_the_vocabulary_can_be_read_alone(settings):
+    given = ["zu viel zu tun", "", "é è zu", "tun"]
+    assert read_vocabulary(given, **settings) == read_corpus(given, **settings).vocabulary

@@ -13,7 +13,7 @@ from tacit.data.vocabulary import Vocabulary
 from tacit.errors import ArgumentError, DataError, TooExpensiveError
 from tacit.loops import grams as loops
 from tacit.moments import grams
-from tacit.moments.grams import GramCounts
+from tacit.moments.grams import GramCounts, joint_counts
 
 VOCABULARY = Vocabulary.of_words("abcd")
 lines = st.lists(st.lists(st.sampled_from("abcdz"), max_size=12), max_size=12)
@@ -135,3 +135,18 @@ def test_what_cannot_be_counted_or_added_is_refused(monkeypatch):
     monkeypatch.setattr(grams, "_MOST_PLACES", 3)
     with pytest.raises(TooExpensiveError, match="4 words at once are too many"):
         counted([["a", "b"]], 2, "one")
+
+
+@settings(max_examples=50)
+@given(st.lists(lines, min_size=1, max_size=3), orders, pads, st.integers(1, 3))
+def test_texts_with_vocabularies_of_their_own_are_joined(texts, order, pads, least):
+    parts = [GramCounts.of(read_corpus(text), order, pads=pads) for text in texts]
+    whole = read_corpus([line for text in texts for line in text], least_count=least)
+    joint = joint_counts(parts, least_count=least)
+    assert joint.vocabulary == whole.vocabulary
+    same(joint, GramCounts.of(whole, order, pads=pads))
+
+
+def test_no_counts_are_not_joined():
+    with pytest.raises(DataError, match="no counts to join"):
+        joint_counts([])

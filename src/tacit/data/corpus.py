@@ -99,6 +99,22 @@ def read_corpus(
     return Corpus(joined, places, vocabulary)
 
 
+def read_vocabulary(
+    X: Any,
+    *,
+    least_count: int = 1,
+    n_words: int | None = None,
+    markers: str = "error",
+    unknown: str = "word",
+) -> Vocabulary:
+    """The vocabulary that `read_corpus` would learn, of a text that does not fit memory."""
+    special = Vocabulary.of_words(())
+    table = WordTable(special.store, special.starts)
+    for _ in _encoded(X, table, learn=True, actions=_actions(markers, unknown)):
+        pass
+    return counted_vocabulary(table, least_count=least_count, n_words=n_words)[0]
+
+
 def read_blocks(
     X: Any, vocabulary: Vocabulary, *, markers: str = "error", unknown: str = "word"
 ) -> Iterator[Corpus]:

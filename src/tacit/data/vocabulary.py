@@ -168,3 +168,33 @@ def counted_vocabulary(
     places[3 + order] = np.arange(3, 3 + len(order), dtype=np.int32)
     special = [word.encode() for word in SPECIAL]
     return Vocabulary.of_bytes([*special, *(coded[place] for place in order.tolist())]), places
+
+
+def joint_vocabulary(
+    parts: Sequence[tuple[Vocabulary, Integers]],
+    *,
+    least_count: int = 1,
+    n_words: int | None = None,
+) -> tuple[Vocabulary, list[Ids]]:
+    """The vocabulary of several texts together, and the new number of every word of each.
+
+    Parameters
+    ----------
+    parts : sequence of (Vocabulary, (word,) counts)
+    least_count, n_words : int
+        See `counted_vocabulary`.
+    """
+    total: dict[bytes, int] = {}
+    coded = [vocabulary.store.tobytes().split(b"\n")[3:-1] for vocabulary, _ in parts]
+    for words, (_, counts) in zip(coded, parts, strict=True):
+        for word, count in zip(words, counts[3:].tolist(), strict=True):
+            total[word] = total.get(word, 0) + count
+    order = sorted(total, key=lambda word: (-total[word], word))
+    kept = [word for word in order if total[word] >= least_count][:n_words]
+    special = [word.encode() for word in SPECIAL]
+    places = {word: place for place, word in enumerate(kept, len(special))}
+    maps = []
+    for words in coded:
+        found = [places.get(word, UNKNOWN) for word in words]
+        maps.append(np.array([UNKNOWN, BEGIN, END, *found], dtype=np.int32))
+    return Vocabulary.of_bytes([*special, *kept]), maps

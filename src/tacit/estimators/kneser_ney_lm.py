@@ -136,6 +136,12 @@ class KneserNeyLM(BackoffLM):
         What to do with ``<s>`` and ``</s>`` in a text.
     unknown : {"word", "error", "skip"}
         What to do with ``<unk>`` in a text.
+    memory : int or str, optional
+        Bytes that counting may use, about, as 300_000_000 or "300MB": the text is then read twice, and
+        counted in pieces on disk. The model is the same; it must fit memory itself.
+    folder : path, optional
+        Where the pieces go and stay: work that was broken off goes on after the last piece. By default a
+        temporary folder.
     progress : None, bool or callable
         True draws a bar on a terminal; a callable gets (share done, text).
 
@@ -176,6 +182,8 @@ class KneserNeyLM(BackoffLM):
         n_words: int | None = None,
         markers: str = "error",
         unknown: str = "word",
+        memory: int | str | None = None,
+        folder: Any = None,
         progress: Any = None,
     ) -> None:
         self.order = order
@@ -189,6 +197,8 @@ class KneserNeyLM(BackoffLM):
         self.n_words = n_words
         self.markers = markers
         self.unknown = unknown
+        self.memory = memory
+        self.folder = folder
         self.progress = progress
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -202,25 +212,29 @@ class KneserNeyLM(BackoffLM):
         y : None
             Not used.
         """
-        from tacit.data.corpus import read_corpus
-        from tacit.moments.grams import GramCounts
+        from tacit.estimators.language_counting import (
+            Reading,
+            count_in_memory,
+            count_on_disk,
+            memory_bytes,
+        )
 
         self._check_arguments()
+        reading = Reading(
+            self.order,
+            self.pads,
+            _vocabulary(self.vocabulary),
+            self.least_count,
+            self.n_words,
+            self.markers,
+            self.unknown,
+        )
         with reporting(self.progress) as report:
-            report(0.0, "reading")
-            corpus = read_corpus(
-                X,
-                vocabulary=_vocabulary(self.vocabulary),
-                least_count=self.least_count,
-                n_words=self.n_words,
-                markers=self.markers,
-                unknown=self.unknown,
-            )
-            report(0.4, f"counting {corpus.n_words:,} words")
-            counts = GramCounts.of(corpus, self.order, pads=self.pads)
-            del corpus
-            report(0.8, "smoothing")
-            return self._learn(counts)
+            if self.memory is None and self.folder is None:
+                return self._learn(count_in_memory(X, reading, report))
+            room = memory_bytes("2GB" if self.memory is None else self.memory)
+            with count_on_disk(X, reading, room, self.folder, report) as counts:
+                return self._learn(counts)
 
     def fit_counts(self, counts: GramCounts) -> Self:
         """Learn from counted n-grams, for instance of many texts added; `order` and `pads` are theirs."""

@@ -7,18 +7,23 @@ cut into any pieces of whole lines.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.corpus import Corpus
-from tacit.data.vocabulary import BEGIN, END, Vocabulary
+from tacit.data.vocabulary import BEGIN, END, Vocabulary, joint_vocabulary
 from tacit.errors import ArgumentError, DataError, TooExpensiveError
 
 Ids = NDArray[np.int32]
 Integers = NDArray[np.int64]
+
+Allocate = Callable[[str, int, type], NDArray[Any]]
 
 _MOST_PLACES = 2**31 - 2
 PADS = ("one", "all")
@@ -46,6 +51,10 @@ class GramTable:
     def n_contexts(self) -> int:
         """N-grams of the order below, whether any word was seen after them or not."""
         return len(self.starts) - 1
+
+    def trimmed(self) -> GramTable:
+        """The same in arrays of their own, where they are parts of longer ones."""
+        return GramTable(self.words.copy(), self.suffixes.copy(), self.counts.copy(), self.starts)
 
     def contexts(self) -> Ids:
         """(gram,) the context of each n-gram."""
@@ -124,6 +133,10 @@ class GramCounts:
 
     def __add__(self, other: GramCounts) -> GramCounts:
         """The counts of both texts, read with the same vocabulary."""
+        return self.added(other)
+
+    def added(self, other: GramCounts, allocate: Allocate | None = None) -> GramCounts:
+        """The counts of both texts, in arrays of the caller: `allocate` gets (name, size, type)."""
         if (self.order, self.pads) != (other.order, other.pads):
             raise DataError(
                 f"n-grams of orders {self.order} and {other.order}, with {self.pads} and {other.pads} `<s>` "
@@ -140,9 +153,10 @@ class GramCounts:
             first.words,
             first.words,
         )  # of this and of the other: the joint number of each n-gram
-        for one, two in zip(self.tables[1:], other.tables[1:], strict=True):
-            joint, maps = _merged(one, two, maps, len(tables[-1]))
-            tables.append(joint)
+        for order, (one, two) in enumerate(zip(self.tables[1:], other.tables[1:], strict=True), 2):
+            made = _allocated(allocate or _in_memory, order, len(one) + len(two), len(tables[-1]))
+            joint, maps = _merged(one, two, maps, made)
+            tables.append(joint.trimmed() if allocate is None else joint)
         return GramCounts(self.vocabulary, tuple(tables), self.pads, self.n_lines + other.n_lines)
 
     def adjusted(self, order: int) -> Integers:
@@ -164,6 +178,36 @@ class GramCounts:
             low, high = self.line_starts(order)
             out[low:high] = table.counts[low:high]
         return out
+
+    def renamed(self, vocabulary: Vocabulary, places: Ids) -> GramCounts:
+        """The same counts with other numbers for words; several may become one.
+
+        Parameters
+        ----------
+        vocabulary : Vocabulary
+        places : (word,)
+            The new number of each word.
+        """
+        first, n = self.tables[0], len(vocabulary)
+        counts = np.zeros(n, dtype=np.int64)
+        np.add.at(counts, places, first.counts)
+        words = np.arange(n, dtype=np.int32)
+        tables = [GramTable(words, np.zeros_like(words), counts, np.array([0, n]))]
+        numbers = places  # the new number of each n-gram
+        for table in self.tables[1:]:
+            keys = numbers[table.contexts()].astype(np.int64) << 32 | places[table.words]
+            rows = np.argsort(keys, kind="stable")
+            keys = keys[rows]
+            is_new = np.diff(keys, prepend=-1) != 0
+            heads = np.flatnonzero(is_new)
+            sums = np.add.reduceat(table.counts[rows], heads) if len(heads) else table.counts[:0]
+            starts = np.searchsorted(keys[heads] >> 32, np.arange(len(tables[-1]) + 1))
+            suffixes = numbers[table.suffixes[rows[heads]]]
+            words = (keys[heads] & 0xFFFFFFFF).astype(np.int32)
+            tables.append(GramTable(words, suffixes, sums, starts))
+            numbers = np.empty(len(table), dtype=np.int32)
+            numbers[rows] = np.cumsum(is_new) - 1
+        return GramCounts(vocabulary, tuple(tables), self.pads, self.n_lines)
 
     def line_starts(self, order: int) -> tuple[int, int]:
         """The first n-gram that begins with ``<s>``, and the one after the last."""
@@ -212,28 +256,57 @@ def _extended(
     return tuple(tables)
 
 
+def _in_memory(name: str, size: int, kind: type) -> NDArray[Any]:
+    del name
+    return np.empty(size, dtype=kind)
+
+
+def _allocated(allocate: Allocate, order: int, size: int, n_contexts: int) -> tuple[Any, ...]:
+    """Room for the words, suffixes, counts and starts of a table."""
+    return (
+        allocate(f"words.{order}", size, np.int32),
+        allocate(f"suffixes.{order}", size, np.int32),
+        allocate(f"counts.{order}", size, np.int64),
+        allocate(f"starts.{order}", n_contexts + 1, np.int64),
+    )
+
+
 def _merged(
-    one: GramTable, two: GramTable, maps: tuple[Ids, Ids], n_contexts: int
+    one: GramTable, two: GramTable, maps: tuple[Ids, Ids], new: tuple[Any, ...]
 ) -> tuple[GramTable, tuple[Ids, Ids]]:
     """Two tables of an order joined, and the joint number of each n-gram of either."""
     from tacit.loops.grams import merge_order
 
     contexts = []
     for part in maps:
-        back = np.full(n_contexts, -1, dtype=np.int64)
-        back[part] = np.arange(len(part))
+        back = np.full(len(new[3]) - 1, -1, dtype=np.int32)
+        back[part] = np.arange(len(part), dtype=np.int32)
         contexts.append(back)
-    size = len(one) + len(two)
-    new: tuple[Any, ...] = (
-        np.empty(size, np.int32),
-        np.empty(size, np.int32),
-        np.empty(size, np.int64),
-        np.empty(n_contexts + 1, np.int64),
-    )
     new_maps = (np.empty(len(one), np.int32), np.empty(len(two), np.int32))
     parts: list[Any] = [
         (table.words, table.suffixes, table.counts, table.starts) for table in (one, two)
     ]
     n = merge_order(*contexts, *parts, *maps, new, *new_maps)  # type: ignore[call-arg]
-    words, suffixes, counts = (part[:n].copy() for part in new[:3])
-    return GramTable(words, suffixes, counts, new[3]), new_maps
+    return GramTable(new[0][:n], new[1][:n], new[2][:n], new[3]), new_maps
+
+
+def joint_counts(
+    parts: Sequence[GramCounts], *, least_count: int = 1, n_words: int | None = None
+) -> GramCounts:
+    """The counts of several texts, each read with a vocabulary of its own or all with the same.
+
+    The counts are those of all texts read at once.
+
+    Parameters
+    ----------
+    least_count, n_words : int
+        Which words are kept where vocabularies differ, see `tacit.data.vocabulary.counted_vocabulary`.
+    """
+    if not parts:
+        raise DataError("there are no counts to join; give at least one")
+    known = parts[0].vocabulary
+    if any(part.vocabulary != known for part in parts) or least_count > 1 or n_words is not None:
+        pairs = [(part.vocabulary, part.tables[0].counts) for part in parts]
+        known, maps = joint_vocabulary(pairs, least_count=least_count, n_words=n_words)
+        parts = [part.renamed(known, places) for part, places in zip(parts, maps, strict=True)]
+    return reduce(add, parts)

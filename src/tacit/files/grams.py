@@ -1,0 +1,169 @@
+"""Counted n-grams in a folder: an array for each file, and a JSON text with the rest.
+
+The arrays are mapped into memory when they are asked for, so that counts may be larger than memory.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.vocabulary import Vocabulary
+from tacit.errors import FileFormatError, FileWriteError, MissingDataError
+from tacit.files.plain import from_json, to_json
+from tacit.moments.grams import GramCounts, GramTable
+
+SUFFIX = ".counts"
+_FORMAT = 1
+_HEADER = "counts.json"
+_KINDS = {"words": np.int32, "suffixes": np.int32, "counts": np.int64, "starts": np.int64}
+
+
+def write_counts(
+    counts: GramCounts, path: str | os.PathLike[str], notes: Mapping[str, Any] | None = None
+) -> None:
+    """Write counted n-grams to a folder, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder; one that holds other counts is replaced.
+    notes : mapping, optional
+        Plain values to be kept with the counts.
+
+    Raises
+    ------
+    FileWriteError
+        The folder cannot be written there, or holds something else.
+    """
+    with CountsFolder(path) as folder:
+        for order, table in enumerate(counts.tables, 1):
+            for name in _KINDS:
+                folder.put(f"{name}.{order}", getattr(table, name))
+        folder.finish(counts, notes)
+
+
+class CountsFolder:
+    """A folder of counts that is being written: it takes its place when it is finished."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.target = Path(path)
+        self.temporary = self.target.with_name(f".{self.target.name}.part")
+
+    def __enter__(self) -> Self:
+        try:
+            if self.target.exists() and not (self.target / _HEADER).is_file():
+                raise FileExistsError("something else is there")
+            shutil.rmtree(self.temporary, ignore_errors=True)
+            self.temporary.mkdir(parents=True)
+        except OSError as error:
+            raise self._failed(error) from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self.temporary, ignore_errors=True)
+
+    def put(self, name: str, array: NDArray[Any]) -> None:
+        """Write an array."""
+        try:
+            np.save(self.temporary / f"{name}.npy", np.asarray(array))
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def allocate(self, name: str, size: int, kind: type) -> NDArray[Any]:
+        """Room for an array on disk, to be written to; `finish` cuts off what was not used."""
+        if size == 0:
+            return np.empty(0, dtype=kind)
+        try:
+            shape = (size,)
+            return np.lib.format.open_memmap(
+                self.temporary / f"{name}.room", mode="w+", dtype=kind, shape=shape
+            )
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def finish(self, counts: GramCounts, notes: Mapping[str, Any] | None = None) -> None:
+        """Write what is not there yet, and put the folder in its place."""
+        known = counts.vocabulary
+        header = {
+            "format": _FORMAT,
+            "order": counts.order,
+            "pads": counts.pads,
+            "n_lines": counts.n_lines,
+            "notes": dict(notes or {}),
+        }
+        for order, table in enumerate(counts.tables, 1):
+            for name in _KINDS:
+                if not (self.temporary / f"{name}.{order}.npy").is_file():
+                    self.put(f"{name}.{order}", getattr(table, name))
+                (self.temporary / f"{name}.{order}.room").unlink(missing_ok=True)
+        self.put("vocabulary.store", known.store)
+        self.put("vocabulary.starts", known.starts)
+        try:
+            (self.temporary / _HEADER).write_text(to_json(header), encoding="utf-8")
+            if self.target.exists():
+                shutil.rmtree(self.target)
+            self.temporary.rename(self.target)
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def _failed(self, error: OSError) -> FileWriteError:
+        return FileWriteError(
+            f"counts cannot be written to {str(self.target)!r}: {error.strerror or error}"
+        )
+
+
+def read_counts(path: str | os.PathLike[str]) -> tuple[GramCounts, dict[str, Any]]:
+    """Counted n-grams of a folder, mapped into memory, and the notes that were kept with them.
+
+    Raises
+    ------
+    MissingDataError, FileFormatError
+        There is no such folder, or it does not hold counts that fit each other.
+    """
+    folder = Path(path)
+    if not (folder / _HEADER).is_file():
+        raise MissingDataError(f"there is no folder of counts {str(path)!r}")
+    try:
+        header = from_json((folder / _HEADER).read_text(encoding="utf-8"))
+        if header["format"] != _FORMAT:
+            raise FileFormatError(f"format {header['format']}; this version reads {_FORMAT}")
+        store, starts = (_array(folder, f"vocabulary.{name}") for name in ("store", "starts"))
+        known = Vocabulary(np.array(store), np.array(starts))
+        tables: list[GramTable] = []
+        for order in range(1, int(header["order"]) + 1):
+            n_contexts = len(tables[-1]) if tables else 1
+            tables.append(_table(folder, order, n_contexts))
+        if len(tables[0]) != len(known):
+            raise FileFormatError("the vocabulary does not fit the counts")
+        pads, n_lines = int(header["pads"]), int(header["n_lines"])
+        return GramCounts(known, tuple(tables), pads, n_lines), header["notes"]
+    except (OSError, KeyError, TypeError, ValueError, IndexError) as error:
+        raise FileFormatError(f"the counts in {str(path)!r} are damaged: {error}") from error
+
+
+def _table(folder: Path, order: int, n_contexts: int) -> GramTable:
+    parts = {name: _array(folder, f"{name}.{order}") for name in _KINDS}
+    n = len(parts["words"])
+    if any(parts[name].dtype != kind for name, kind in _KINDS.items()):
+        raise FileFormatError(f"the counts of order {order} are of other types")
+    if {len(parts["suffixes"]), len(parts["counts"])} != {n} or len(
+        parts["starts"]
+    ) - 1 != n_contexts:
+        raise FileFormatError(f"the counts of order {order} have different lengths")
+    return GramTable(**parts)
+
+
+def _array(folder: Path, name: str) -> NDArray[Any]:
+    path = folder / f"{name}.npy"
+    try:
+        # "c": what is written (nothing) would not go to disk; compiled loops take it for any other array
+        return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
+    except ValueError:  # an empty array cannot be mapped
+        return np.asarray(np.load(path, allow_pickle=False))
