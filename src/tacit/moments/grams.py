@@ -128,7 +128,7 @@ class GramCounts:
         counts[BEGIN] = 0
         words = np.arange(n_words, dtype=np.int32)
         table = GramTable(words, np.zeros_like(words), counts, np.array([0, n_words]))
-        tables = _extended(table, tokens, sizes, places, order)
+        tables = _extended(table, tokens, sizes, places, order, n_pads)
         return GramCounts(corpus.vocabulary, tables, n_pads, corpus.n_lines)
 
     def __add__(self, other: GramCounts) -> GramCounts:
@@ -226,7 +226,7 @@ def _n_pads(order: int, pads: str) -> int:
 
 
 def _extended(
-    table: GramTable, tokens: Ids, sizes: Ids, places: Ids, order: int
+    table: GramTable, tokens: Ids, sizes: Ids, places: Ids, order: int, n_pads: int
 ) -> tuple[GramTable, ...]:
     """The tables of all orders; the numbers of words at all places are used up."""
     from tacit.loops.grams import extend_grams, gather
@@ -248,8 +248,10 @@ def _extended(
             ids, places, followers, sizes, *old, END, at == order, new, *rooms
         )
         words = table.words[suffixes[:n_grams]]
-        sizes = counts[:n_grams].copy()
-        counted = np.where(words == BEGIN, 0, sizes).astype(np.int64)
+        counted = counts[:n_grams].astype(np.int64)
+        if n_pads > 1:
+            counted[words == BEGIN] = 0
+        sizes = counts[:n_grams].copy() if at < order else counts
         table = GramTable(words, suffixes[:n_grams].copy(), counted, starts)
         tables.append(table)
         places = places[:n_places]

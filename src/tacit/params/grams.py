@@ -33,7 +33,7 @@ class GramModel:
     words: Ids  # (gram,)  last words; in order 1, all words of the vocabulary
     suffixes: Ids  # (gram,)  the longest n-gram that ends this one, -1 for none
     firsts: (
-        Integers  # (context + 1,)  n-grams of orders below the highest: the first that continues it
+        Integers  # (context + 1,)  n-grams below the highest order: the first that continues each
     )
     probs: Array  # (gram,)
     backoffs: Array  # (context,)
@@ -76,19 +76,17 @@ def gram_model(
         Of all orders but the highest.
     """
     offsets = gram_offsets(tables)
-    suffixes = [np.full(len(tables[0]), -1, dtype=np.int32)]
-    for below, table in zip(offsets[:-2].tolist(), tables[1:], strict=True):
-        suffixes.append(table.suffixes + np.int32(below))
-    # The n-grams of a context stand in the order above: the contexts of all orders follow each other.
-    firsts = [
-        table.starts[:-1] + first for first, table in zip(offsets[1:-1], tables[1:], strict=True)
-    ]
-    return GramModel(
-        vocabulary,
-        offsets,
-        np.concatenate([table.words for table in tables]),
-        np.concatenate(suffixes),
-        np.concatenate([*firsts, offsets[-1:]]),
-        probs,
-        backoffs,
-    )
+    words, suffixes = np.empty(offsets[-1], np.int32), np.empty(offsets[-1], np.int32)
+    firsts = np.empty(offsets[-2] + 1, dtype=np.int64)
+    places = offsets.tolist()
+    for order, table in enumerate(tables, 1):
+        low, high = places[order - 1], places[order]
+        words[low:high] = table.words
+        if order == 1:
+            suffixes[:high] = -1
+            continue
+        np.add(table.suffixes, np.int32(places[order - 2]), out=suffixes[low:high])
+        # The n-grams of a context stand in the order above: the contexts of all orders follow each other.
+        np.add(table.starts[:-1], low, out=firsts[places[order - 2] : low])
+    firsts[-1] = places[-1]
+    return GramModel(vocabulary, offsets, words, suffixes, firsts, probs, backoffs)
