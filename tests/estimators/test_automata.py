@@ -214,14 +214,19 @@ def test_few_short_and_odd_sequences(kind):
     assert numbers.n_features_in_ == 3
     gaps = kind().fit([["a", None, "b"], ["b", "a"], [None]] * 10)
     assert np.isfinite(gaps.score_samples([["a", None]])).all()
+    nan = kind(3).fit([[0, 1, float("nan")], [1, 0]] * 10)
+    assert nan.symbols_ == (0, 1)
+    assert np.isfinite(nan.score_samples([[0, 1], [float("nan")]])).all()
 
 
 @pytest.mark.parametrize("kind", [WeightedAutomaton, ProbabilisticAutomaton])
 def test_bad_input_is_refused(kind):
-    with pytest.raises(DataError):
+    with pytest.raises(DataError, match="no sequence to learn from; give a list"):
         kind().fit([])
-    with pytest.raises(DataError, match="empty"):
+    with pytest.raises(DataError, match="empty or missing; give longer ones"):
         kind().fit(["", ""])
+    with pytest.raises(DataError, match="lengths sum to 3, but X holds 4"):
+        kind().fit([0, 1, 0, 1], lengths=[1, 2])
     with pytest.raises(NotFittedError):
         kind().score_samples(["a"])
     fitted = kind().fit(["ab", "a", "", "b"])
@@ -237,12 +242,14 @@ def test_bad_input_is_refused(kind):
     [
         WeightedAutomaton(0),
         WeightedAutomaton("many"),
+        WeightedAutomaton(basis="many"),
         WeightedAutomaton(statistics="strings"),
         WeightedAutomaton(mixing=2),
         WeightedAutomaton(mixing=-1),
         WeightedAutomaton(scaled="yes"),
         WeightedAutomaton(basis=0),
         ProbabilisticAutomaton(0),
+        ProbabilisticAutomaton("many"),
         ProbabilisticAutomaton(learn="spectral"),
         ProbabilisticAutomaton(tied="no"),
         ProbabilisticAutomaton(n_sweeps=0),
@@ -251,7 +258,7 @@ def test_bad_input_is_refused(kind):
     ids=repr,
 )
 def test_arguments_that_make_no_sense_are_refused(wrong):
-    with pytest.raises(ArgumentError):
+    with pytest.raises(ArgumentError, match=r"give|Choose"):
         wrong.fit(["ab", "a"])
 
 

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles.python_source import python_source
 from tacit.data.sequences import Sequences
 from tacit.errors import ArgumentError
+from tacit.loops import prefixes
 from tacit.moments.hankel import STATISTICS, SubstringCounts, hankel_blocks
 from tacit.moments.prefixes import PrefixTree
 
@@ -80,6 +82,7 @@ def test_tree_of_beginnings_counts_those_that_pass_and_end(rows):
     for node in range(1, tree.n_nodes):
         words.append((*words[tree.parents[node]], int(tree.symbols[node])))
     assert len(set(words)) == tree.n_nodes
+    assert words == sorted(words, key=lambda word: (len(word), word))
     at = 0
     for row in rows:
         for length in range(len(row) + 1):
@@ -104,6 +107,23 @@ def test_a_tree_gives_its_sequences_back_and_may_be_divided(rows, n, seed):
     assert others.n_sequences == n
     same(own + others, tree)
     same(PrefixTree.of(own.sequences()), own)
+
+
+def test_compiled_loops_agree_with_their_python_source():
+    rng = np.random.default_rng(0)
+    rows = [rng.integers(-1, 3, rng.integers(0, 6)).tolist() for _ in range(40)]
+
+    def everything():
+        tree, places = PrefixTree.placed(made(rows))
+        twice = tree + PrefixTree.of(made(rows[:9]))
+        back = twice.sequences()
+        return tree.parents, places, twice.parents, twice.ends, twice.passes, back.codes
+
+    compiled = everything()
+    with python_source(prefixes):
+        plain = everything()
+    for one, other in zip(compiled, plain, strict=True):
+        assert np.array_equal(one, other)
 
 
 @pytest.mark.parametrize("statistics", STATISTICS)

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from oracles.automata import exact_counts, random_tables, string_value, words
+from oracles.python_source import python_source
 from tacit.data.sequences import Sequences
+from tacit.loops import automata
 from tacit.moments.hankel import hankel_blocks
 from tacit.moments.prefixes import PrefixTree
-from tacit.params.automata import Automaton, hankel_factors
+from tacit.params.automata import Automaton, AutomatonTables, hankel_factors
 from tacit.params.ngrams import Ngrams
 from tacit.polish.automata import log_probs
 from tacit.query.automata import MeanAutomaton, MixedAutomaton, ahead, drawn, told
@@ -63,6 +65,57 @@ def test_compiled_pass_agrees_with_the_walk():
     ends, logs = log_probs(tables, tree)
     assert logs == pytest.approx(found.log_prefixes, abs=1e-9)
     assert ends == pytest.approx(np.log(found.probs[:, -1]), abs=1e-9)
+
+
+@pytest.mark.parametrize("deep", [1, 3, 8])
+def test_deep_levels_walked_together_say_what_each_by_itself_does(deep, monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = [rng.integers(-1, 3, rng.integers(0, 25)).tolist() for _ in range(20)]
+    tree, _ = tree_of(rows, 3)
+    mean = MeanAutomaton((random_tables(0, 3, 3), random_tables(1, 2, 3)), np.array([0.3, 0.7]))
+    wild = [Automaton(*each) for each in wild_weights(rng, 4, 3)]
+    predictors = [mean, *(MixedAutomaton(each, Ngrams.of(tree), 0.2) for each in wild)]
+    wanted = [told(each, tree) for each in predictors]
+    monkeypatch.setattr("tacit.query.automata.DEEP", deep)
+    monkeypatch.setattr("tacit.query.automata.BAND", 40)
+
+    def check():
+        for predictor, other in zip(predictors, wanted, strict=True):
+            found = told(predictor, tree)
+            assert found.probs == pytest.approx(other.probs, abs=1e-9)
+            assert found.log_strings == pytest.approx(other.log_strings, rel=1e-9)
+            assert found.n_broken == other.n_broken
+
+    check()
+    with python_source(automata):
+        check()
+    assert sum(each.n_broken for each in wanted) > 0
+
+
+def wild_weights(rng, rank, n_symbols):
+    """Weights of which some states get lost."""
+    for size in (0.3, 0.6):
+        yield (
+            rng.normal(size=rank) + 1,
+            size * rng.normal(size=(n_symbols, rank, rank)) + 0.1,
+            rng.normal(size=rank),
+            rng.normal(size=rank) + 1,
+            rng.normal(size=rank) + 1,
+        )
+
+
+def test_impossible_symbols_do_not_end_a_deep_walk(monkeypatch):
+    always = AutomatonTables(
+        np.array([1.0]), np.array([[0.5, 0.0, 0.5]]), np.ones((2, 1, 1))
+    )  # the symbol 1 never comes
+    predictor = MeanAutomaton((always,), np.ones(1))
+    tree, last = tree_of([[0, 0, 1, 0, 0]])
+    wanted = told(predictor, tree)
+    monkeypatch.setattr("tacit.query.automata.DEEP", 1)
+    found = told(predictor, tree)
+    assert found.probs == pytest.approx(wanted.probs)
+    assert found.log_strings[last] == pytest.approx(wanted.log_strings[last])
+    assert found.log_strings[last[0]] < -600
 
 
 def test_what_comes_steps_later_is_that_of_enumeration():

@@ -127,7 +127,7 @@ def read_sequences(
     if not ordered:
         raise DataError(
             f"no symbol to learn from in {len(counts)} sequences of {len(codes)} positions: "
-            f"all are empty or missing"
+            f"all are empty or missing; give longer ones"
         )
     return Sequences(codes, counts, ordered, single)
 

@@ -23,18 +23,23 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
     raise ArgumentError(f"{name}={value!r} is not known{guess} Choose one of {listed}")
 
 
-def check_count(name: str, value: Any, *, none_is: str | None = None) -> None:
+def check_count(
+    name: str, value: Any, *, none_is: str | None = None, word: str | None = None
+) -> None:
     """Raise an `ArgumentError` unless a value is an integer of at least one.
 
     Parameters
     ----------
     none_is : str, optional
         What None stands for, where it is allowed too.
+    word : str, optional
+        A word that is allowed too.
     """
-    if value is None and none_is is not None:
+    if (value is None and none_is is not None) or (isinstance(value, str) and value == word):
         return
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         other = "" if none_is is None else f", or None for {none_is}"
+        other += "" if word is None else f", or {word!r}"
         raise ArgumentError(f"{name}={value!r}; give an integer of at least 1{other}")
 
 

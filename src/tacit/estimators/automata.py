@@ -142,14 +142,12 @@ class WeightedAutomaton(FittedAutomaton):
 
         A missing symbol is summed out.
         """
-        sequences = self._read(X, lengths)
-        own, out = self.automaton_, []
-        for codes in sequences.split(sequences.codes):
-            state = own.start
-            for code in codes.tolist():
-                state = state @ (own.steps[code] if code >= 0 else own.through)
-            out.append(float(state @ own.stop))
-        return np.array(out)
+        from tacit.loops.automata import values
+
+        sequences, own = self._read(X, lengths), self.automaton_
+        return np.asarray(
+            values(own.start, own.steps, own.through, own.stop, sequences.codes, sequences.ends)
+        )
 
     # -- within -----------------------------------------------------------------------------------
 
@@ -198,11 +196,7 @@ class WeightedAutomaton(FittedAutomaton):
         from tacit.estimators.weighted_learning import WeightedChoice
 
         for name in ("rank", "basis"):
-            value = getattr(self, name)
-            if isinstance(value, str):
-                check_choice(name, value, ("auto",))
-            else:
-                check_count(name, value)
+            check_count(name, getattr(self, name), word="auto")
         check_choice("statistics", self.statistics, STATISTICS)
         check_number("mixing", self.mixing, word="auto")
         check_count("max_length", self.max_length)

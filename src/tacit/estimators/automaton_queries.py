@@ -102,13 +102,13 @@ class AutomatonQueries(SequenceModel):
         return found, places
 
     def _state_after(self, given: Any) -> State:
-        state = self.predictor_.begin(1)
+        from tacit.moments.prefixes import PrefixTree
+        from tacit.query.automata import walked_levels
+
         if given is None:
-            return state
-        sequences = self._read_one(given)
-        for code in sequences.codes:
-            state = self.predictor_.after(state, np.array([code]))
-        return state
+            return self.predictor_.begin(1)
+        *_, (_, state) = walked_levels(self.predictor_, PrefixTree.of(self._read_one(given)))
+        return tuple(each[-1:] for each in state)
 
 
 def _last(sequences: Sequences) -> Integers:

@@ -210,10 +210,7 @@ class ProbabilisticAutomaton(FittedAutomaton):
         from tacit.estimators.probabilistic_learning import AutomatonSettings
 
         check_choice("learn", self.learn, LEARN)
-        if isinstance(self.n_states, str):
-            check_choice("n_states", self.n_states, ("auto",))
-        else:
-            check_count("n_states", self.n_states)
+        check_count("n_states", self.n_states, word="auto")
         if self.tied not in (True, False, "auto"):
             raise ArgumentError(f'tied={self.tied!r}; give True, False or "auto"')
         for name in ("n_samples", "n_sweeps", "max_iter"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -172,7 +173,6 @@ class Learning:
         self._tree, self._held_tree = tree, held_out
         self._settings, self._report = settings, report
         self._rng = np.random.default_rng(settings.seed)
-        self._sequences = tree.sequences()
         self._states: Array | None = None
         self._tried: list[dict[str, Any]] = []
         self._n_steps = 0
@@ -370,6 +370,11 @@ class Learning:
             self._states = embedded(self._tree, self._held_tree)
         states = np.zeros((0, 0)) if self._states is None else self._states
         return starting_tables(self._tree, states, shape, self._rng)
+
+    @cached_property
+    def _sequences(self) -> Sequences:
+        """Those of the tree, one by one."""
+        return self._tree.sequences()
 
     def _chain(self, shape: Shape, tables: AutomatonTables) -> _Chain:
         prior = shape.prior(self._settings)

@@ -200,3 +200,100 @@ def draw_symbols(emit, moves, groups, codes, ends, paths, uniforms, out):
                 for each in range(n_symbols):
                     weights[each] = emit[q, each] * moves[groups[each], q, r]
                 out[at] = _drawn(weights, uniforms[at])
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def walk(states, parents, symbols, steps, through, total, anew, least, mass):
+    """States after symbols in turn, divided by their values.
+
+    Parameters
+    ----------
+    states : (state given + row, state)
+        First those to start from; the rest is filled.
+    parents, symbols : (row,)
+        Which of these states is gone on from, and the symbol; -1 is a missing one.
+    steps, through : (symbol, state, state), (state, state)
+    total, anew : (state,)
+        What a state is multiplied with for its value, and what is put where that is not above `least`.
+    mass : (row,)  values, filled
+    """
+    given, k = len(states) - len(parents), len(total)
+    for row in range(len(parents)):
+        above, own = states[parents[row]], states[given + row]
+        step = steps[symbols[row]] if symbols[row] >= 0 else through
+        for r in range(k):
+            own[r] = 0.0
+        for q in range(k):
+            share, out = above[q], step[q]
+            for r in range(k):
+                own[r] += share * out[r]
+        found = 0.0
+        for r in range(k):
+            found += own[r] * total[r]
+        mass[row] = found
+        if found > least and found < 1e300:
+            over = 1.0 / found
+            for r in range(k):
+                own[r] *= over
+        else:
+            mass[row] = 0.0
+            for r in range(k):
+                own[r] = anew[r]
+
+
+@njit(cache=True, nogil=True)
+def walk_shares(first, parents, masses, anew):
+    """(row, part) how likely each part of a mixture is after symbols in turn.
+
+    Parameters
+    ----------
+    first : (state given, part)
+    parents : (row,)
+    masses : (row, part)  chances of the symbols
+    anew : (part,)  put where no part is possible
+    """
+    given, n_parts = len(first), len(anew)
+    shares = np.empty((given + len(parents), n_parts))
+    shares[:given] = first
+    for row in range(len(parents)):
+        above, own = shares[parents[row]], shares[given + row]
+        total = 0.0
+        for part in range(n_parts):
+            own[part] = above[part] * masses[row, part]
+            total += own[part]
+        for part in range(n_parts):
+            own[part] = own[part] / total if total > 0 else anew[part]
+    return shares[given:]
+
+
+@njit(cache=True, nogil=True)
+def walk_contexts(first, parents, symbols, base, limit):
+    """(row,) the last few symbols after symbols in turn, as numbers of a base below a limit."""
+    given = len(first)
+    contexts = np.empty(given + len(parents), dtype=np.int64)
+    contexts[:given] = first
+    for row in range(len(parents)):
+        code = symbols[row] if symbols[row] >= 0 else base - 1
+        contexts[given + row] = (contexts[parents[row]] * base + code) % limit
+    return contexts[given:]
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def values(start, steps, through, stop, codes, ends):
+    """(sequence,) raw values of sequences: a vector, a matrix for each symbol, a vector."""
+    k, out = len(start), np.empty(len(ends) - 1)
+    now, after = np.empty(k), np.empty(k)
+    for sequence in range(len(ends) - 1):
+        now[:] = start
+        for place in range(ends[sequence], ends[sequence + 1]):
+            step = steps[codes[place]] if codes[place] >= 0 else through
+            after[:] = 0.0
+            for q in range(k):
+                for r in range(k):
+                    after[r] += now[q] * step[q, r]
+            now, after = after, now
+        found = 0.0
+        for q in range(k):
+            found += now[q] * stop[q]
+        out[sequence] = found
+    return out

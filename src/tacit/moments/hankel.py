@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tacit.data.sequences import Sequences
 from tacit.errors import ArgumentError
-from tacit.moments.prefixes import Levels, PrefixTree, joined_nodes
+from tacit.moments.prefixes import Levels, PrefixTree
 
 Integers = NDArray[np.int64]
 Array = NDArray[np.float64]
@@ -96,19 +96,20 @@ class SubstringCounts:
                 f"counts of {self.n_symbols} symbols up to length {self.max_length} and of "
                 f"{other.n_symbols} up to {other.max_length} do not add; count both alike"
             )
-        levels = Levels(self.n_symbols)
-        own, theirs = joined_nodes(
-            levels, (self.parents, self.symbols), (other.parents, other.symbols)
+        from tacit.loops.prefixes import joined
+
+        parents, symbols, own, theirs = joined(
+            self.parents, self.symbols, other.parents, other.symbols
         )
         columns = []
         for name in _COUNTED:
-            column = np.zeros(levels.n_nodes, dtype=np.int64)
+            column = np.zeros(len(parents), dtype=np.int64)
             column[own] += getattr(self, name)
             column[theirs] += getattr(other, name)
             columns.append(column)
         occurrences, starts, stops, wholes = columns
         return SubstringCounts(
-            *levels.nodes(), occurrences, starts, stops, wholes, self.n_symbols, self.max_length
+            parents, symbols, occurrences, starts, stops, wholes, self.n_symbols, self.max_length
         )
 
     @property

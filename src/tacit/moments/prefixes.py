@@ -57,31 +57,23 @@ class PrefixTree:
 
         Places are as those of a walk: before each position, and after the last of each sequence.
         """
-        lengths, firsts = sequences.lengths, sequences.ends[:-1]
-        places = np.zeros(sequences.n_positions + len(lengths), dtype=np.int64)
-        begins = firsts + np.arange(len(lengths))
-        levels = Levels(sequences.n_symbols)
-        going = np.argsort(-lengths, kind="stable")  # the longest first
-        at = np.zeros(len(lengths), dtype=np.int64)  # the node that each sequence has reached
-        for t in range(int(lengths.max(initial=0))):
-            going = going[: int((lengths[going] > t).sum())]
-            at[going] = levels.grow(at[going], sequences.codes[firsts[going] + t])
-            places[begins[going] + t + 1] = at[going]
-        ends = np.bincount(at, minlength=levels.n_nodes).astype(np.int64)
-        if not len(lengths):
-            ends = np.zeros(1, dtype=np.int64)
-        return PrefixTree(*levels.nodes(), ends, sequences.n_symbols), places
+        from tacit.loops.prefixes import tree_of
+
+        lengths = np.asarray(sequences.lengths, dtype=np.int64)
+        parents, symbols, ends, places = tree_of(sequences.codes, sequences.ends[:-1], lengths)
+        return PrefixTree(parents, symbols, ends, sequences.n_symbols), places
 
     def __add__(self, other: PrefixTree) -> PrefixTree:
         """The tree of both sets of sequences."""
-        levels = Levels(self.n_symbols)
-        own, theirs = joined_nodes(
-            levels, (self.parents, self.symbols), (other.parents, other.symbols)
+        from tacit.loops.prefixes import joined
+
+        parents, symbols, own, theirs = joined(
+            self.parents, self.symbols, other.parents, other.symbols
         )
-        ends = np.zeros(levels.n_nodes, dtype=np.int64)
+        ends = np.zeros(len(parents), dtype=np.int64)
         ends[own] += self.ends
         ends[theirs] += other.ends
-        return PrefixTree(*levels.nodes(), ends, self.n_symbols)
+        return PrefixTree(parents, symbols, ends, self.n_symbols)
 
     @property
     def n_nodes(self) -> int:
@@ -96,25 +88,29 @@ class PrefixTree:
     @cached_property
     def passes(self) -> Integers:
         """(node,) sequences that begin so."""
+        from tacit.loops.prefixes import add_upwards
+
         out = self.ends.copy()
-        for level in reversed(self.levels[1:]):
-            np.add.at(out, self.parents[level], out[level])
+        add_upwards(self.parents, out)
         return out
 
     @cached_property
+    def bounds(self) -> Integers:
+        """(length + 1,) the first node of each length, and the number of all nodes."""
+        changes = np.flatnonzero(np.diff(self.depths)) + 1
+        return np.concatenate([[0], changes, [self.n_nodes]])
+
+    @property
     def levels(self) -> list[slice]:
         """The nodes of each length."""
-        bounds = [0, 1]
-        while bounds[-1] < self.n_nodes:
-            # Children of the last level stand together, after all shorter ones.
-            bounds.append(int(np.searchsorted(self.parents, bounds[-1])))
-        return [slice(a, b) for a, b in pairwise(bounds)]
+        return [slice(a, b) for a, b in pairwise(self.bounds.tolist())]
 
     @cached_property
     def depths(self) -> Integers:
         """(node,) lengths of the beginnings."""
-        sizes = [level.stop - level.start for level in self.levels]
-        return np.repeat(np.arange(len(sizes)), sizes)
+        from tacit.loops.prefixes import depths_of
+
+        return np.asarray(depths_of(self.parents))
 
     def divided(self, n_sequences: int, rng: np.random.Generator) -> tuple[PrefixTree, PrefixTree]:
         """The tree without some sequences, drawn at random, and the tree of these."""
@@ -133,14 +129,12 @@ class PrefixTree:
 
     def sequences(self) -> Sequences:
         """The sequences themselves, the shortest first, in alphabetical order within a length."""
+        from tacit.loops.prefixes import spell
+
         owners = np.repeat(np.arange(self.n_nodes), self.ends)  # (sequence,)
         lengths = self.depths[owners]
         codes = np.empty(int(lengths.sum()), dtype=np.int32)
-        stops, at = np.cumsum(lengths), owners
-        for back in range(1, int(lengths.max(initial=0)) + 1):
-            going = lengths >= back
-            codes[stops[going] - back] = self.symbols[at[going]]
-            at = np.where(going, self.parents[at], at)
+        spell(self.parents, self.symbols, owners, np.cumsum(lengths), codes)
         return Sequences(codes, lengths, tuple(range(self.n_symbols)))
 
     @property
@@ -174,31 +168,3 @@ class Levels:
             np.concatenate([root, keys // self._base]),
             np.concatenate([root, keys % self._base - 1]),
         )
-
-
-def joined_nodes(
-    levels: Levels, one: tuple[Integers, Integers], other: tuple[Integers, Integers]
-) -> tuple[Integers, Integers]:
-    """Grow a tree that holds two others: where each node of either is now.
-
-    Parameters
-    ----------
-    levels : Levels
-        Nothing but a root.
-    one, other : parents and symbols of nodes, (node,) each
-    """
-    trees = (one, other)
-    places = [np.zeros(len(parents), dtype=np.int64) for parents, _ in trees]
-    stops = [1, 1]
-    while True:
-        nodes = []
-        for each, (parents, _) in enumerate(trees):
-            stop = int(np.searchsorted(parents, stops[each]))
-            nodes.append(np.arange(stops[each], stop))
-            stops[each] = stop
-        if not len(nodes[0]) and not len(nodes[1]):
-            return places[0], places[1]
-        above = [places[each][trees[each][0][own]] for each, own in enumerate(nodes)]
-        symbols = [trees[each][1][own] for each, own in enumerate(nodes)]
-        now = levels.grow(np.concatenate(above), np.concatenate(symbols))
-        places[0][nodes[0]], places[1][nodes[1]] = now[: len(nodes[0])], now[len(nodes[0]) :]

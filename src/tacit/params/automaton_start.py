@@ -17,8 +17,9 @@ Array = NDArray[np.float64]
 
 NODES_FOR_CENTRES = 4_000
 SWEEPS = 20
-# Longer states than this share of all are cut short: they are noise.
-_LONGEST = 0.995
+# Longer states than this share of all are cut short: they are noise. None is longer than this in any case,
+# so that squares are numbers of single precision.
+_LONGEST, _LARGEST = 0.995, 1e15
 # Pseudo-counts of every symbol, and of every move.
 _EMIT, _MOVE = 0.1, 0.05
 
@@ -88,8 +89,9 @@ def _clusters(
 
     spread = np.sqrt(np.maximum(weights @ (states - states.mean(axis=0)) ** 2, 1e-300))
     rows = states / spread.max(initial=1e-300)
-    sizes = np.sqrt((rows**2).sum(axis=1))
-    longest = np.quantile(sizes, _LONGEST)
+    with np.errstate(over="ignore"):
+        sizes = np.sqrt((rows**2).sum(axis=1))
+    longest = min(float(np.quantile(sizes, _LONGEST)), _LARGEST)
     rows = (rows * np.minimum(1.0, longest / np.maximum(sizes, 1e-300))[:, None]).astype(np.float32)
     n_rows, d = rows.shape
     labels = np.full(n_rows, -1, dtype=np.int32)

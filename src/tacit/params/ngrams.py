@@ -61,10 +61,13 @@ class Ngrams:
 
 def tree_contexts(tree: PrefixTree, order: int) -> Integers:
     """(node,) the context after each beginning."""
-    shape = Ngrams(np.empty((0, 0)), order, tree.n_symbols)
-    contexts = np.full(tree.n_nodes, shape.first)
-    for level in tree.levels[1:]:
-        contexts[level] = shape.after(contexts[tree.parents[level]], tree.symbols[level])
+    n, base = tree.n_symbols, tree.n_symbols + 2
+    contexts = np.zeros(tree.n_nodes, dtype=np.int64)
+    at = np.arange(tree.n_nodes)
+    for back in range(order - 1):
+        symbols = np.where(tree.symbols[at] < 0, n + 1, tree.symbols[at])
+        contexts += base**back * np.where(at == 0, n, symbols)
+        at = np.maximum(tree.parents[at], 0)
     return contexts
 
 

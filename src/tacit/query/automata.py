@@ -29,6 +29,8 @@ BROKEN = 1e-4
 # The share of the n-grams where a state was begun anew.
 BROKEN_MIXING = 0.9
 _TINY = 1e-300
+# Levels of a tree beyond this depth are narrow, and walked together: so many nodes at a time.
+DEEP, BAND = 512, 4096
 
 
 class Predictor(Protocol):
@@ -49,6 +51,13 @@ class Predictor(Protocol):
 
     def after(self, state: State, symbols: NDArray[np.integer]) -> State:
         """The states after a symbol each; -1 is a missing one."""
+        ...
+
+    def onwards(self, state: State, parents: Integers, symbols: Integers) -> State:
+        """The states after symbols in turn, of which each follows one of the states given, or found, before.
+
+        `parents` are numbers of rows: first those of the states given, then those of what is found.
+        """
         ...
 
 
@@ -97,12 +106,22 @@ class MixedAutomaton:
         """The states after a symbol each; broken ones are begun anew from the mean state."""
         own = self.automaton
         vectors, _, contexts = state
-        moved = _moved(vectors, symbols, own.steps, own.through)
+        moved = _moved(vectors, _groups(symbols), own.steps, own.through)
         mass = moved @ own.total
         broken = ~((mass > BROKEN) & np.isfinite(moved).all(axis=1))
         moved[broken] = own.mean
         moved[~broken] /= mass[~broken, None]
         return moved, broken, self.ngrams.after(contexts, symbols)
+
+    def onwards(self, state: State, parents: Integers, symbols: Integers) -> State:
+        """The states after symbols in turn, compiled."""
+        from tacit.loops.automata import walk_contexts
+
+        own, (vectors, _, contexts) = self.automaton, state
+        moved, mass = _walked(vectors, parents, symbols, own, own.total, own.mean, BROKEN)
+        base = self.n_symbols + 2
+        limit = base ** (self.ngrams.order - 1)
+        return moved, ~(mass > BROKEN), walk_contexts(contexts, parents, symbols, base, limit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,18 +151,31 @@ class MeanAutomaton:
     def after(self, state: State, symbols: NDArray[np.integer]) -> State:
         """The states after a symbol each, and how likely each part is now."""
         weights, *states = state
-        after, out = weights.copy(), []
+        after, out, groups = weights.copy(), [], _groups(symbols)
         for place, (own, part) in enumerate(zip(states, self.parts, strict=True)):
-            moved = _moved(own, symbols, part.steps, part.through)
+            moved = _moved(own, groups, part.steps, part.through)
             mass = moved.sum(axis=1)
             lost = mass <= _TINY
+            moved /= np.where(lost, 1.0, mass)[:, None]
             moved[lost] = 1.0 / part.n_states
-            moved[~lost] /= mass[~lost, None]
             after[:, place] *= mass
             out.append(moved)
         total = after.sum(axis=1, keepdims=True)
         after = np.where(total > 0, after / np.where(total > 0, total, 1.0), self.weights)
         return after, *out
+
+    def onwards(self, state: State, parents: Integers, symbols: Integers) -> State:
+        """The states after symbols in turn, compiled."""
+        from tacit.loops.automata import walk_shares
+
+        weights, *states = state
+        masses, out = np.empty((len(parents), len(self.parts))), []
+        for place, (own, part) in enumerate(zip(states, self.parts, strict=True)):
+            ones = np.ones(part.n_states)
+            even = ones / part.n_states
+            moved, masses[:, place] = _walked(own, parents, symbols, part, ones, even, _TINY)
+            out.append(moved)
+        return walk_shares(weights, parents, masses, self.weights), *out
 
 
 def mixed(found: Array, usual: Array, broken: NDArray[np.bool_], mixing: float) -> Array:
@@ -152,27 +184,64 @@ def mixed(found: Array, usual: Array, broken: NDArray[np.bool_], mixing: float) 
     return np.asarray((1 - share) * found + share * usual)
 
 
-def _moved(vectors: Array, symbols: NDArray[np.integer], steps: Array, through: Array) -> Array:
+def _groups(symbols: NDArray[np.integer]) -> list[tuple[int, Integers]]:
+    """The rows of each symbol."""
+    return [(int(each), np.flatnonzero(symbols == each)) for each in np.unique(symbols)]
+
+
+def _moved(
+    vectors: Array, groups: list[tuple[int, Integers]], steps: Array, through: Array
+) -> Array:
     """(row, state) the states after a symbol each."""
     out = np.empty_like(vectors)
-    for symbol in np.unique(symbols):
-        rows = np.flatnonzero(symbols == symbol)
+    for symbol, rows in groups:
         out[rows] = vectors[rows] @ (steps[symbol] if symbol >= 0 else through)
     return out
 
 
-def _rows(state: State, rows: Integers) -> State:
+def _walked(
+    vectors: Array,
+    parents: Integers,
+    symbols: Integers,
+    of: Automaton | AutomatonTables,
+    total: Array,
+    anew: Array,
+    least: float,
+) -> tuple[Array, Array]:
+    """(row, state) states of value one after symbols in turn, and (row,) the value before: compiled."""
+    from tacit.loops.automata import walk
+
+    states = np.empty((len(vectors) + len(parents), len(total)))
+    states[: len(vectors)] = vectors
+    mass = np.empty(len(parents))
+    walk(states, parents, symbols, of.steps, of.through, total, anew, least, mass)
+    return states[len(vectors) :], mass
+
+
+def _rows(state: State, rows: Integers | slice) -> State:
     return tuple(each[rows] for each in state)
 
 
 def walked_levels(predictor: Predictor, tree: PrefixTree) -> Iterator[tuple[slice, State]]:
-    """The states at the nodes of a tree, a level at a time."""
-    state = predictor.begin(1)
-    for depth, level in enumerate(tree.levels):
-        if depth:
-            above = tree.parents[level] - tree.levels[depth - 1].start
-            state = predictor.after(_rows(state, above), tree.symbols[level])
-        yield level, state
+    """The states at the nodes of a tree: a level at a time, and many of those that are deep at once."""
+    state, bounds = predictor.begin(1), tree.bounds
+    first, last = 0, 1
+    while True:
+        band = slice(int(bounds[first]), int(bounds[last]))
+        if first:
+            parents, symbols = tree.parents[band] - bounds[first - 1], tree.symbols[band]
+            if first < DEEP:
+                state = predictor.after(_rows(state, parents), symbols)
+            else:
+                state = predictor.onwards(state, parents, symbols)
+        yield band, state
+        if last + 1 == len(bounds):
+            return
+        state = _rows(state, slice(int(bounds[last - 1]) - band.start, None))  # the last level
+        first = last
+        last += 1
+        if first >= DEEP:
+            last = max(last, int(np.searchsorted(bounds, bounds[first] + BAND, side="right")) - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,12 +256,14 @@ class Told:
     @cached_property
     def log_prefixes(self) -> Array:
         """(node,) natural log of the probability that a sequence begins so."""
+        from tacit.loops.prefixes import add_downwards
+
         tree, logs = self.tree, np.zeros(self.tree.n_nodes)
-        for level in tree.levels[1:]:
-            above, symbols = tree.parents[level], tree.symbols[level]
-            chance = self.probs[above, symbols]  # of a missing symbol: that of the end, and so
-            chance = np.where(symbols < 0, 1 - chance, chance)
-            logs[level] = logs[above] + np.log(np.maximum(chance, _TINY))
+        above, symbols = tree.parents[1:], tree.symbols[1:]
+        chance = self.probs[above, symbols]  # of a missing symbol: that of the end, and so
+        chance = np.where(symbols < 0, 1 - chance, chance)
+        logs[1:] = np.log(np.maximum(chance, _TINY))
+        add_downwards(tree.parents, logs)
         return logs
 
     @cached_property
