@@ -46,6 +46,7 @@ _LOADERS = {
     "LatentClass": ("latent_tree", "saved", "load_tree"),
     "LatentJunctionTree": ("junction", "saved_junction", "load_junction"),
     "LatentTree": ("latent_tree", "saved", "load_tree"),
+    "PowerLowRankLM": ("power_low_rank_lm", "saved_ensemble", "load_ensemble"),
     "ProbabilisticAutomaton": ("probabilistic_automaton", "saved_automata", "load_automaton"),
     "WeightedAutomaton": ("automata", "saved_automata", "load_automaton"),
 }

@@ -59,6 +59,7 @@ def fit_ensemble(
     random_state: int | None = None,
     n_jobs: int = 1,
     valid: Corpus | None = None,
+    choose_weights: bool = True,
     report: Report | None = None,
 ) -> FittedEnsemble:
     """Fit all low rank parts of all plans, and put the best of them together.
@@ -75,6 +76,8 @@ def fit_ensemble(
     valid : Corpus, optional
         Chooses plans and weights. Parts are fitted once each: what they say of each word of this text is
         stored and combined anew.
+    choose_weights
+        Whether `valid` chooses weights too.
 
     Raises
     ------
@@ -92,7 +95,7 @@ def fit_ensemble(
     chosen = {order: some[0] for order, some in fitted.items()}
     if valid is not None:
         report(0.9, "choosing weights")
-        chosen, perplexities = _choose(counts, levels, fitted, valid, base)
+        chosen, perplexities = _choose(counts, levels, fitted, valid, base, weights=choose_weights)
     report(0.95, "putting parts together")
     ensemble = put_together(counts, levels, chosen)
     used = {order: chosen[order].plan if order in chosen else first[order] for order in first}
@@ -139,6 +142,8 @@ def _choose(
     fitted: dict[int, list[FittedOrder]],
     valid: Corpus,
     base: str,
+    *,
+    weights: bool,
 ) -> tuple[dict[int, FittedOrder], dict[str, float]]:
     """The best plan of each order, with weights, on a text."""
     chosen = {order: some[0] for order, some in fitted.items()}
@@ -146,20 +151,23 @@ def _choose(
     for order, each in chosen.items():
         everything.set_parts(order, each.plan, each.slices, each.parts)
     found = {"before": everything.perplexity()}
-    everything.choose_weights()
+    if weights:
+        everything.choose_weights()
     for order, candidates in fitted.items():
         if len(candidates) == 1:
             continue
         tried: list[tuple[float, int, tuple[float, ...]]] = []
         for at, each in enumerate(candidates):
             everything.set_parts(order, each.plan, each.slices, each.parts)
-            everything.choose_weights(order)
+            if weights:
+                everything.choose_weights(order)
             tried.append((everything.perplexity(), at, everything.weights(order)))
-        _, best, weights = min(tried)
+        _, best, own = min(tried)
         each = chosen[order] = candidates[best]
-        plan = each.plan.with_weights(weights)
+        plan = each.plan.with_weights(own)
         everything.set_parts(order, plan, each.slices, each.parts)
-    everything.choose_weights()
+    if weights:
+        everything.choose_weights()
     found["after"] = everything.perplexity()
     return {
         order: FittedOrder(
