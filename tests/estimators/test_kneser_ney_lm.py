@@ -1,8 +1,12 @@
 """Kneser-Ney language models: queries agree with each other, files give them back, bad input is refused."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import check_estimator
 
 import tacit
 from tacit.errors import ArgumentError, DataError, FileFormatError, NotAvailableError
@@ -166,6 +170,19 @@ def test_estimators_can_be_cloned_and_say_that_they_are_not_fitted():
     for ask in (lambda: model.log_prob("a"), lambda: model.save("m.tacit"), model.top):
         with pytest.raises(NotAvailableError, match="has learnt nothing yet"):
             ask()
+
+
+@pytest.mark.filterwarnings("ignore:Can't test estimator")
+def test_scikit_learn_has_no_complaint_about_a_model_of_text():
+    check_estimator(KneserNeyLM())
+
+
+def test_models_can_be_chosen_by_cross_validation():
+    lines = np.array(LINES * 2)
+    search = GridSearchCV(KneserNeyLM(), {"order": [1, 2, 3]}, cv=3).fit(lines)
+    assert search.best_params_["order"] > 1
+    again = pickle.loads(pickle.dumps(search.best_estimator_))
+    assert again.score(lines) == search.best_estimator_.score(lines)
 
 
 @pytest.mark.parametrize(

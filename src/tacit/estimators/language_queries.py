@@ -81,6 +81,13 @@ class LanguageModel(BaseEstimator):
         """Whether there is something to ask."""
         return hasattr(self, "diagnostics_")
 
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn should know: lines of text go in, no tables, as for its own `CountVectorizer`."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
     def log_prob(self, sentence: Sentence, *, begin: bool = True, end: bool = True) -> float:
         """The natural log-probability of a sentence.
 
