@@ -1,5 +1,7 @@
 """Hidden Markov models learnt from sequences, in every way."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -9,6 +11,7 @@ from tacit.errors import (
     ArgumentError,
     CategoryError,
     DataError,
+    NegativeProbabilityError,
     RankError,
 )
 from tacit.estimators.hmm import HMM
@@ -81,9 +84,14 @@ def test_recovered_tables_are_the_true_ones():
 
 
 def test_a_stationary_start_is_that_of_the_moves():
-    for learn in ("auto", "em"):
+    for learn in ("auto", "em", "tensor", "online-em"):
         model = HMM(2, learn, stationary=True, n_restarts=1).fit(TRAIN)
         assert model.start_ @ model.transitions_ == pytest.approx(model.start_, abs=1e-6)
+    model.partial_fit(TRAIN)
+    assert model.start_ @ model.transitions_ == pytest.approx(model.start_, abs=1e-6)
+    model = HMM(2, "spectral", stationary=True).fit(TRAIN)
+    now, later = (model.predict_next_proba([""], steps=steps) for steps in (1, 9))
+    assert now == pytest.approx(later, abs=1e-6)
 
 
 def test_what_was_found_is_told():
@@ -222,6 +230,111 @@ def test_longer_pasts_and_futures_see_more_states_than_symbols():
         HMM(8, "spectral", features=3).fit(train)
 
 
+@pytest.mark.parametrize("learn", ["tensor", "auto"])
+def test_hidden_states_are_found_through_longer_pasts_and_futures_too(learn):
+    process = repeating_process(2)
+    train, test = (process.sample(500, 24, random_state=seed) for seed in (0, 1))
+    best = float(process.log_prob(test).mean())
+    model = HMM(6, learn, features=3).fit(train)
+    assert model.score(test) > best - 0.1
+    assert model.predict_next_proba(["AAXAA"])[0] == pytest.approx([0, 1, 0], abs=0.02)
+    assert "longer 1" in model.diagnostics_["starts"]
+    parts = HMM(6, learn, features=3)
+    for cut in (slice(0, 50), slice(50, 500)):
+        parts.partial_fit(train.take(np.arange(500)[cut]))
+    assert parts.score(test) == pytest.approx(model.score(test), abs=1e-9)
+    if learn == "auto":
+        assert "longer 1" not in HMM(6, features=1).fit(train).diagnostics_["starts"]
+        by_itself = HMM(6).fit(train)
+        assert by_itself.score(test) == model.score(test)
+        assert by_itself.diagnostics_["features"] == 3
+        assert HMM(3).fit(train).diagnostics_["features"] == 1
+        assert HMM().fit(train).n_states_ == 6
+    else:
+        with pytest.raises(RankError, match=r"at most 3 states.*features"):
+            HMM(6, learn).fit(train)
+        with pytest.raises(RankError, match="at most 7"):
+            HMM(8, learn, features=3).fit(train)
+        with pytest.raises(RankError, match="larger features"):
+            HMM(7, learn, features=3).fit(train)
+        with pytest.raises(DataError, match="features=12"):
+            HMM(6, learn, features=12).fit(train)
+
+
+@pytest.mark.parametrize("learn", ["tensor", "auto"])
+def test_fewer_states_than_symbols_may_look_further_too(learn):
+    model = HMM(3, learn, features=2).fit(TRAIN)
+    assert BEST - 0.25 < model.score(TEST) < BEST + 0.05
+
+
+def test_short_sequences_of_more_states_than_symbols_are_learnt_as_before():
+    model = HMM(6).fit(["abab", "abba", "bbab"] * 5)
+    assert model.diagnostics_["features"] == 1
+    assert np.isfinite(model.score(["ab"]))
+
+
+# -- what is impossible ---------------------------------------------------------------------------
+
+
+def by_enumeration(model, text):
+    """The probability of a text, summed over all paths of states."""
+    codes, k = [model.symbols_.index(symbol) for symbol in text], model.n_states_
+    total = 0.0
+    for path in np.ndindex((k,) * len(codes)):
+        value = model.start_[path[0]] * model.emissions_[path[0], codes[0]]
+        for before, now, code in zip(path, path[1:], codes[1:], strict=False):
+            value *= model.transitions_[before, now] * model.emissions_[now, code]
+        total += value
+    return total
+
+
+@pytest.mark.parametrize("learn", ["auto", "tensor", "em", "online-em"])
+def test_only_what_has_probability_zero_is_minus_infinity(learn):
+    """Without pseudo-counts: a symbol that never came, moves that never came, states never visited."""
+    model = HMM(2, learn, pseudo_counts=0.0, n_restarts=2)
+    model.partial_fit(["aabb", "aaab", "abbb", "aabbb"] * 5, symbols="abc")
+    texts = ["a", "b", "c", "ab", "ba", "aab", "abab", "acb"]
+    truth = np.array([by_enumeration(model, text) for text in texts])
+    with np.errstate(divide="ignore"):
+        assert model.score_samples(texts) == pytest.approx(np.log(truth), abs=1e-9)
+    assert np.isneginf(model.score_samples(["c", "acb"])).all()
+    assert np.isfinite(model.score_samples(["aabb", "abbb"])).all()
+    with_prior = HMM(2, learn).partial_fit(["aabb", "aaab", "abbb"] * 5, symbols="abc")
+    assert np.isfinite(with_prior.score_samples([*texts, "cccc"])).all()
+
+
+def test_a_sequence_that_operators_learnt_from_is_possible():
+    texts = ["aaaa", "bbbbbb", "cccc", "dddddd", "aaa"] * 3  # never two symbols in one
+    model = HMM(3, "spectral").fit(texts)
+    assert np.isfinite(model.score_samples(texts)).all()
+    assert model.diagnostics_["fallback"] > 0
+    declared = HMM(2, "spectral").partial_fit(["abab", "aabb"] * 5, symbols="abc")
+    assert np.isfinite(declared.score_samples(["abc"])).all()
+
+
+def test_what_is_not_positive_becomes_what_was_asked_for():
+    texts = TRAIN.take(np.arange(30))
+    strange = ["".join(each) for each in product("abcde", repeat=3)]
+    floor, nan, strict = (
+        HMM(3, "spectral", negative=each).fit(texts) for each in ("floor", "nan", "raise")
+    )
+    proper, values = floor.score_samples(strange), nan.score_samples(strange)
+    gone = np.isnan(values)
+    assert gone.any()
+    assert not gone.all()
+    assert np.isfinite(proper).all()
+    assert np.array_equal(values[~gone], proper[~gone])
+    for model in (floor, nan):
+        assert model.diagnostics_["repairs"]["n_sequences_not_positive"] == gone.sum()
+    with pytest.raises(NegativeProbabilityError, match=f"{gone.sum()} of 125 sequences"):
+        strict.score_samples(strange)
+    possible = [text for text, bad in zip(strange, gone, strict=True) if not bad]
+    assert np.array_equal(strict.score_samples(possible), proper[~gone])
+    strict.set_params(negative="ignore")
+    with pytest.raises(ArgumentError, match="negative"):
+        strict.score_samples(possible)
+
+
 # -- what is given --------------------------------------------------------------------------------
 
 
@@ -289,6 +402,8 @@ def test_bad_arguments_are_refused():
         {"emissions": "poisson"},
         {"covariance": "tied"},
         {"features": 0},
+        {"features": "many"},
+        {"negative": "ignore"},
         {"pseudo_counts": -1},
         {"tol": 0},
         {"max_iter": 0},

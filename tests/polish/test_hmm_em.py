@@ -21,6 +21,7 @@ from tacit.polish.hmm import (
     random_hmm_tables,
     stepwise_hmm,
 )
+from tacit.polish.hmm_stationary import expected_log, long_run, stationary_moves
 from tacit.toy import random_hmm
 
 LISTS = st.lists(st.lists(st.integers(-1, 3), max_size=7), max_size=8)
@@ -142,6 +143,49 @@ def test_polish_leads_to_a_fixed_point_above_the_truth(accelerated):
     assert log_likelihoods(tables, data).sum() >= model.log_prob(data).sum()
     again = hmm_step(packed, hmm_prior(packed.layout, 0.0))(tables.flat)[1]
     assert again == pytest.approx(tables.flat, abs=1e-2)
+
+
+@pytest.mark.parametrize("accelerated", [False, True])
+@pytest.mark.parametrize("pseudo_counts", [0.0, 1.0])
+def test_with_a_stationary_start_the_likelihood_never_falls(accelerated, pseudo_counts):
+    for seed in range(
+        6
+    ):  # starts weigh a third of all: as if they were fixed, steps would go downhill
+        data = random_hmm(3, 4, stationary=True, random_state=seed).sample(60, 3, seed)
+        packed = Packed.of(data, 3)
+        found, climb = polished_hmm(
+            random_hmm_tables(3, 4, np.random.default_rng(seed)),
+            packed,
+            gain=1e-3,
+            max_iter=100,
+            pseudo_counts=pseudo_counts,
+            accelerated=accelerated,
+            stationary=True,
+        )
+        assert min(np.diff(climb.trace)) > -1e-9
+        prior = hmm_prior(packed.layout, pseudo_counts)
+        log_prior = prior @ np.log(np.maximum(found.flat, 1e-300))
+        value = log_likelihoods(found, data).sum() + log_prior
+        assert value >= climb.objective - 1e-9
+
+
+def test_the_best_moves_of_a_stationary_chain_cannot_be_bettered_nearby():
+    rng = np.random.default_rng(0)
+    starts, counts = 50 * rng.random(4), 20 * rng.random((4, 4))
+    moves = stationary_moves(starts, counts, np.full((4, 4), 0.25), n_steps=500)
+    best = expected_log(starts, counts, moves)
+    even = counts / counts.sum(axis=1, keepdims=True)
+    assert best > expected_log(starts, counts, even) + 1
+    assert long_run(moves) @ moves == pytest.approx(long_run(moves))
+    for _ in range(50):
+        other = moves * np.exp(0.02 * rng.normal(size=moves.shape))
+        assert expected_log(starts, counts, other / other.sum(axis=1, keepdims=True)) <= best
+
+
+def test_moves_that_nothing_leads_to_stay_as_they_are():
+    moves = np.array([[1.0, 0.0], [0.3, 0.7]])
+    found = stationary_moves(np.array([5.0, 0.0]), np.array([[9.0, 0.0], [0.0, 0.0]]), moves)
+    assert found == pytest.approx(moves)
 
 
 def test_a_stationary_start_stays_so():

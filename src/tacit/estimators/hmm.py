@@ -42,9 +42,10 @@ class HMM(HMMQueries):
         "tensor" or "em", and may be missing too.
     covariance : {"full", "diagonal"}
         Of rows of numbers: whether columns depend on each other within a state.
-    features : int
-        The longest past and future that is looked at around a symbol, with learn="spectral". More than one
-        where there are more states than symbols.
+    features : int or "auto"
+        Symbols of past and future that are looked at around a symbol, with learn="auto", "tensor" and
+        "spectral". Where there are more states than symbols one is too few to tell them apart. "auto": one,
+        and with learn="auto" as many as `n_states` needs.
     stationary : bool
         Whether sequences start anywhere in a long run: the start is then that of the moves, not learnt.
     pseudo_counts : float
@@ -55,6 +56,9 @@ class HMM(HMMQueries):
         EM ends where a step gains less, in nats of all sequences together.
     max_iter : int
         Largest number of EM steps of each start.
+    negative : {"floor", "nan", "raise"}
+        What the logarithm of a sequence becomes where operators (learn="spectral") give one of its symbols
+        an estimate that is not positive: that of predictions made proper, NaN, or an error.
     unknown : {"error", "missing"}
         What queries do with a symbol that was not seen in training.
     n_jobs : int or None
@@ -96,12 +100,13 @@ class HMM(HMMQueries):
         *,
         emissions: str = "categorical",
         covariance: str = "full",
-        features: int = 1,
+        features: int | str = "auto",
         stationary: bool = False,
         pseudo_counts: float = 1.0,
         n_restarts: int = 5,
         tol: float = 1e-2,
         max_iter: int = 300,
+        negative: str = "floor",
         unknown: str = "error",
         n_jobs: int | None = None,
         progress: Any = None,
@@ -117,6 +122,7 @@ class HMM(HMMQueries):
         self.n_restarts = n_restarts
         self.tol = tol
         self.max_iter = max_iter
+        self.negative = negative
         self.unknown = unknown
         self.n_jobs = n_jobs
         self.progress = progress
@@ -301,8 +307,13 @@ class HMM(HMMQueries):
             check_choice("n_states", self.n_states, ("auto",))
         else:
             check_count("n_states", self.n_states)
-        for name in ("features", "n_restarts", "max_iter"):
+        if isinstance(self.features, str):
+            check_choice("features", self.features, ("auto",))
+        else:
+            check_count("features", self.features)
+        for name in ("n_restarts", "max_iter"):
             check_count(name, getattr(self, name))
+        check_choice("negative", self.negative, ("floor", "nan", "raise"))
         check_number("pseudo_counts", self.pseudo_counts)
         check_number("tol", self.tol, positive=True)
         if self.emissions == "gaussian" and self.learn in ("spectral", "online-em"):
@@ -312,7 +323,7 @@ class HMM(HMMQueries):
             )
         return HMMSettings(
             learn=self.learn,
-            features=int(self.features),
+            features=None if isinstance(self.features, str) else int(self.features),
             covariance=self.covariance,
             stationary=bool(self.stationary),
             pseudo_counts=float(self.pseudo_counts),

@@ -42,6 +42,7 @@ def choose_states(
     n_positions: int,
     *,
     most: int | None = None,
+    least: int = 1,
     patience: int = PATIENCE,
     report: Report,
 ) -> Choice:
@@ -57,6 +58,8 @@ def choose_states(
         That the models learn from.
     most : int, optional
         Largest number of states.
+    least : int
+        States up to which the ladder goes in any case.
     patience : int
         Numbers of states in a row that may be no better.
     report : callable
@@ -75,7 +78,7 @@ def choose_states(
             0 if not logs or found.mean() > max(l.mean() for l in logs.values()) else waited + 1
         )
         logs[k] = found
-        if waited == patience:
+        if waited >= patience and k >= least:
             break
     best = max(logs, key=lambda k: (logs[k].mean(), -k))
     chosen = best

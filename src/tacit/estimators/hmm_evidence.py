@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.errors import NegativeProbabilityError
 from tacit.params.gaussian_chain import GaussianChain
 from tacit.params.operators import ChainTables
 from tacit.polish.hmm import log_likelihoods
@@ -35,20 +36,48 @@ def evidence_blocks(learnt: ChainTables | GaussianChain, sequences: Any) -> Iter
 
 
 def log_probs_of(
-    learnt: ChainTables | GaussianChain | ProperOperators, sequences: Any
-) -> tuple[Array, Repairs, int]:
-    """(sequence,) natural logs of probabilities or densities, what was repaired, and states begun anew."""
-    found, repairs, n_restarts = [np.zeros(0)], Repairs(), 0
+    learnt: ChainTables | GaussianChain | ProperOperators, sequences: Any, negative: str = "floor"
+) -> tuple[Array, dict[str, int | float]]:
+    """(sequence,) natural logs of probabilities or densities, and a record of what was repaired.
+
+    Parameters
+    ----------
+    learnt : ChainTables, GaussianChain or ProperOperators
+    sequences : Sequences or Series
+    negative : {"floor", "nan", "raise"}
+        What a sequence gets if operators give one of its symbols an estimate that is not positive: the
+        product of repaired predictions, NaN, or an error.
+
+    Raises
+    ------
+    NegativeProbabilityError
+        There are such sequences, and negative="raise".
+    """
     if isinstance(learnt, ChainTables):
-        return log_likelihoods(learnt, sequences), repairs, 0
+        return log_likelihoods(learnt, sequences), {}
     if isinstance(learnt, GaussianChain):
-        found += [filtered(learnt, seen).log_probs() for seen in evidence_blocks(learnt, sequences)]
-        return np.concatenate(found), repairs, 0
+        found = [filtered(learnt, seen).log_probs() for seen in evidence_blocks(learnt, sequences)]
+        return np.concatenate([np.zeros(0), *found]), {}
+    logs, improper, repairs, n_restarts = [np.zeros(0)], [np.zeros(0)], Repairs(), 0
     for ends in end_blocks(sequences.ends, _FEW_AT_ONCE):
-        logs, fixed, again = learnt.step_logs(sequences.codes[ends[0] : ends[-1]], np.diff(ends))
-        found.append(sums_of(logs, ends - ends[0]))
-        repairs, n_restarts = repairs + fixed, n_restarts + again
-    return np.concatenate(found), repairs, n_restarts
+        told = learnt.step_logs(sequences.codes[ends[0] : ends[-1]], np.diff(ends))
+        logs.append(sums_of(told.logs, ends - ends[0]))
+        improper.append(sums_of(told.improper.astype(np.float64), ends - ends[0]))
+        repairs, n_restarts = repairs + told.repairs, n_restarts + told.n_restarts
+    values, wrong = np.concatenate(logs), np.concatenate(improper) > 0
+    if wrong.any() and negative == "raise":
+        raise NegativeProbabilityError(
+            f"{int(wrong.sum())} of {len(wrong)} sequences, the first being number "
+            f"{int(wrong.argmax())}, hold symbols whose estimates are not positive; ask with "
+            f'negative="floor" or "nan", or learn hidden states (learn="auto")'
+        )
+    if negative == "nan":
+        values[wrong] = np.nan
+    return values, {
+        **repairs.as_dict(),
+        "n_restarts": n_restarts,
+        "n_sequences_not_positive": int(wrong.sum()),
+    }
 
 
 def end_blocks(ends: Integers, most: int) -> Iterator[Integers]:

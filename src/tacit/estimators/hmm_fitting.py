@@ -25,6 +25,8 @@ from tacit.estimators.progress import Report, silent
 from tacit.moments.ngrams import NgramCounts
 from tacit.moments.symbol_windows import symbol_windows
 from tacit.params.gaussian_chain import GaussianChain
+from tacit.params.hmm import supported_states
+from tacit.params.hmm_longer import longer_triples
 from tacit.params.operators import ChainTables
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+LOOKED_AHEAD = 3  # symbols of past and future that may show more states than there are symbols
+MOST_LOOKED_AT = 1 << 20  # moments of these
 ROUGH = 10.0  # times `tol` is enough while choosing
 
 
@@ -73,9 +77,9 @@ class Stream:
 
 
 def _windows(data: Sequences, settings: HMMSettings) -> WindowMoments | None:
-    if settings.learn != "spectral" or settings.features == 1:
+    if settings.learn not in ("auto", "spectral", "tensor") or (settings.features or 1) == 1:
         return None
-    return symbol_windows(data, settings.features)
+    return symbol_windows(data, settings.features or 1)
 
 
 def fit_stream(
@@ -94,14 +98,16 @@ def fit_stream(
         assert isinstance(tables, ChainTables)
         begun = gone_on(OnlineHmm.of(tables), kept, stream.counts.n_sequences, settings)
         return found, replace(stream, online=replace(begun, tables=tables))
-    counts = stream.counts
+    counts, tables = stream.counts, online.tables
+    if settings.stationary:
+        tables = replace(tables, start=tables.stationary)
     told = {
         **_sizes(counts, settings),
-        "n_states": online.tables.n_states,
+        "n_states": tables.n_states,
         "n_steps": online.n_batches,
-        "unvisited_states": _unvisited(online.tables, counts.n_sequences, counts.n_positions),
+        "unvisited_states": _unvisited(tables, counts.n_sequences, counts.n_positions),
     }
-    return FittedHMM(online.tables, told), stream
+    return FittedHMM(tables, told), stream
 
 
 def fit_symbols(
@@ -162,9 +168,25 @@ def _choose_for_symbols(
         lambda learnt: log_probs_of(learnt, out)[0],
         kept.n_positions,
         most=1 if kept.n_symbols == 1 else None,
+        least=_shown_from_afar(kept, settings),
         patience=PATIENCE_OF_OPERATORS if settings.learn == "spectral" else PATIENCE,
         report=report,
     )
+
+
+def _shown_from_afar(sequences: Sequences, settings: HMMSettings) -> int:
+    """States that longer pasts and futures show, where these are more than symbols; else 1.
+
+    Things that come round need several states at once: fewer of them may be no better than a few.
+    """
+    n, reach = sequences.n_symbols, settings.features or LOOKED_AHEAD
+    if settings.learn != "auto" or reach == 1 or n * (n * reach) ** 2 > MOST_LOOKED_AT:
+        return 1
+    windows = symbol_windows(sequences, reach)
+    if not windows.n_windows:
+        return 1
+    found = supported_states(longer_triples(windows, n), reach * (n - 1) + 1)
+    return found if found > n else 1
 
 
 def fit_numbers(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.sequences import Sequences
-from tacit.errors import DataError, RankError
+from tacit.errors import DataError, RankError, TooExpensiveError
 from tacit.estimators.progress import Report, silent
 from tacit.params.operators import ChainTables
 
@@ -27,10 +27,11 @@ Array = NDArray[np.float64]
 Told = dict[str, Any]
 
 WAYS = ("auto", "spectral", "tensor", "em", "online-em")
-FALLBACKS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)  # shares of the symbols' frequencies that are tried
+# Shares of the symbols' frequencies that are tried. Never none: what is cut off at zero was no certain zero.
+FALLBACKS = (1e-4, 0.01, 0.03, 0.1, 0.3, 1.0)
 PASSES, BATCH = 5, 100  # of stepwise EM over all sequences, and sequences of a step
 USUAL_PSEUDO_COUNTS = (1.0, 1.0, 5.0)  # of each row of starts, moves and emissions
-RIDGE = 1e-3  # of longer pasts and futures, before both are brought to a common scale
+MOST_JUDGED = 100_000  # positions by which one of several ways is chosen
 USUAL_FALLBACK = 0.03  # where nothing can be left out to choose by
 
 
@@ -39,7 +40,9 @@ class HMMSettings:
     """What was asked for, checked."""
 
     learn: str
-    features: int
+    features: (
+        int | None
+    )  # None: more than one where there are more states than symbols, with "auto"
     covariance: str
     stationary: bool
     pseudo_counts: float
@@ -59,9 +62,7 @@ class Task:
     given_counts: NgramCounts | None = None  # of these, and of others that are no longer there
     validation: Sequences | None = None
     report: Report = silent
-    given_windows: WindowMoments | None = (
-        None  # where `features` is more than one: of all sequences too
-    )
+    given_windows: WindowMoments | None = None  # of `features`, of all sequences too
     search: Search | None = None  # how "auto" compares starts
 
     @cached_property
@@ -73,14 +74,30 @@ class Task:
             return self.given_counts
         return NgramCounts.of(self.sequences, n_jobs=self.settings.n_jobs)
 
-    @cached_property
-    def windows(self) -> WindowMoments:
-        """Windows with longer pasts and futures."""
+    def windows(self, reach: int) -> WindowMoments:
+        """Windows with longer pasts and futures.
+
+        Raises
+        ------
+        DataError
+            There are none.
+        """
         from tacit.moments.symbol_windows import symbol_windows
 
-        if self.given_windows is not None:
-            return self.given_windows
-        return symbol_windows(self.sequences, self.settings.features)
+        found = self.given_windows
+        if found is None:
+            found = symbol_windows(self.sequences, reach)
+        if not found.n_windows:
+            raise DataError(
+                f"no {2 * reach + 1} symbols in a row were observed, as features={reach} needs; pass a "
+                f"smaller features=, or longer sequences"
+            )
+        return found
+
+    @property
+    def reach(self) -> int:
+        """Symbols of past and future that were asked for."""
+        return self.settings.features or 1
 
     def tell(self, step: int, objective: float) -> None:
         """Report a step of EM."""
@@ -95,14 +112,13 @@ def check_states(n_states: int, n_symbols: int, settings: HMMSettings) -> None:
             f"n_states={n_states}, but the sequences show one symbol only, which tells no states apart; "
             f"pass n_states=1, or sequences of several symbols"
         )
-    most = n_symbols
-    if settings.learn == "spectral":
-        most = 1 + settings.features * (n_symbols - 1)
+    features = settings.features or 1
+    most = 1 + features * (n_symbols - 1)
     if settings.learn in ("spectral", "tensor") and n_states > most:
         raise RankError(
-            f'n_states={n_states} with learn="{settings.learn}" and features={settings.features}, but pasts '
-            f"and futures of {n_symbols} symbols then carry at most {most} states; pass fewer, "
-            f'learn="spectral" with a larger features= for longer pasts and futures, or learn="auto"'
+            f'n_states={n_states} with learn="{settings.learn}" and features={features}, but pasts and '
+            f"futures of {n_symbols} symbols then carry at most {most} states; pass fewer, a larger "
+            f'features= for longer pasts and futures, or learn="auto"'
         )
 
 
@@ -120,24 +136,56 @@ def learn_tables(task: Task, n_states: int) -> tuple[ChainTables, Told]:
         return _one_state(task), {"n_steps": 1}
     way = {"tensor": _tensor, "em": _em, "online-em": _online}.get(task.settings.learn, _auto)
     tables, told = way(task, n_states)
+    if task.settings.stationary:
+        tables = replace(tables, start=tables.stationary)
     return tables.ordered(np.argsort(-tables.stationary, kind="stable")), told
 
 
 def _one_state(task: Task) -> ChainTables:
     """Symbols that do not depend on each other."""
+    return ChainTables(np.ones(1), np.ones((1, 1)), (_frequencies(task)[None],))
+
+
+def _frequencies(task: Task) -> Array:
+    """(symbol,) shares of all symbols that were seen, with the pseudo-counts of one row."""
     shares = task.counts.singles + _rows(task.settings)[2] / task.counts.n_symbols
-    return ChainTables(np.ones(1), np.ones((1, 1)), ((shares / shares.sum())[None],))
+    return np.asarray(shares / shares.sum())
 
 
 def _tensor(task: Task, n_states: int) -> tuple[ChainTables, Told]:
     from tacit.params.hmm import tensor_hmm
 
     counts = task.counts
+    if task.reach > 1:
+        return _longer_tensor(task, n_states)
     moments = counts.window_moments()
     firsts = counts.firsts.astype(np.float64)
     tables = tensor_hmm(moments, n_states, pairs=counts.pairs, firsts=firsts)
     tables = _with_pseudo_counts(tables, counts, _rows(task.settings))
     return tables, {"n_steps": 1, **_spectrum(moments, n_states)}
+
+
+def _longer_tensor(task: Task, n_states: int) -> tuple[ChainTables, Told]:
+    """The likeliest of several ways to recover states from longer pasts and futures."""
+    from tacit.params.hmm_longer import longer_triples
+    from tacit.polish.hmm import log_likelihoods
+    from tacit.polish.hmm_auto import Search, few_sequences, longer_starts
+
+    counts, windows = task.counts, task.windows(task.reach)
+    starts = longer_starts(windows, counts, n_states)
+    if not starts:
+        raise RankError(
+            f"n_states={n_states} asked for, but pasts and futures of {task.reach} symbols have fewer "
+            f"directions in common; pass fewer, a larger features=, or more data"
+        )
+    rng = np.random.default_rng(task.settings.seed)
+    some = few_sequences(task.sequences, MOST_JUDGED, rng, Search().longest)
+    rows = _rows(task.settings)
+    ways = [_with_pseudo_counts(tables, counts, rows) for _, tables in starts]
+    logs = [float(log_likelihoods(tables, some).sum()) for tables in ways]
+    best = int(np.argmax(logs))
+    told = {"n_steps": 1, "start": starts[best][0], "starts": [name for name, _ in starts]}
+    return ways[best], told | _spectrum(longer_triples(windows, counts.n_symbols), n_states)
 
 
 def _with_pseudo_counts(
@@ -176,12 +224,14 @@ def _em(task: Task, n_states: int) -> tuple[ChainTables, Told]:
 
 
 def _online(task: Task, n_states: int) -> tuple[ChainTables, Told]:
-    from tacit.polish.hmm import stepwise_hmm
-    from tacit.polish.hmm_auto import Search, moment_starts
+    from tacit.polish.hmm import log_likelihoods, stepwise_hmm
+    from tacit.polish.hmm_auto import Search, few_sequences, moment_starts
 
     settings, n = task.settings, len(task.sequences.lengths)
     rng = np.random.default_rng(settings.seed)
-    name, tables = moment_starts(task.counts, n_states, rng, Search())[0]
+    starts = moment_starts(task.counts, n_states, rng, Search())
+    some = few_sequences(task.sequences, MOST_JUDGED, rng, Search().longest)
+    name, tables = max(starts, key=lambda start: float(log_likelihoods(start[1], some).sum()))
     tables = stepwise_hmm(
         tables,
         task.sequences,
@@ -198,10 +248,12 @@ def _auto(task: Task, n_states: int) -> tuple[ChainTables, Told]:
     from tacit.polish.hmm_auto import learn_auto
 
     settings = task.settings
+    windows, reach = _longer_windows(task, n_states)
     tables, told = learn_auto(
         task.counts,
         task.sequences,
         n_states,
+        windows=windows,
         validation=task.validation,
         stationary=settings.stationary,
         pseudo_counts=_rows(settings),
@@ -212,9 +264,28 @@ def _auto(task: Task, n_states: int) -> tuple[ChainTables, Told]:
         random_state=settings.seed,
         progress=task.tell,
     )
+    told["features"] = reach
     if task.counts.triples.total:
         told |= _spectrum(task.counts.window_moments(), n_states)
     return tables, told
+
+
+def _longer_windows(task: Task, n_states: int) -> tuple[WindowMoments | None, int]:
+    """Windows for "auto" to start from besides those of three, and how far they reach."""
+    from tacit.params.hmm_longer import enough_reach
+
+    n_symbols = task.sequences.n_symbols
+    if task.settings.features is not None:
+        reach = task.settings.features
+        return (task.windows(reach) if reach > 1 else None), reach
+    if n_states <= n_symbols:
+        return None, 1
+    with suppress(
+        DataError, TooExpensiveError
+    ):  # too short, or too much: as if nothing was known of it
+        reach = enough_reach(n_states, n_symbols)
+        return task.windows(reach), reach
+    return None, 1
 
 
 def _rows(settings: HMMSettings) -> tuple[float, float, float]:
@@ -268,23 +339,22 @@ def _operators_and_fallback(task: Task, rank: int) -> tuple[ProperOperators, Tol
 
 def _operators(task: Task, rank: int) -> tuple[ProperOperators, Told]:
     from tacit.params.hmm import spectral_hmm
+    from tacit.params.hmm_longer import RIDGE
     from tacit.params.spectral_chain import leading_directions, spectral_operators
     from tacit.query.proper import ProperOperators
 
     counts = task.counts
-    shares = counts.singles / max(int(counts.singles.sum()), 1)
-    if task.settings.features == 1:
+    shares = _frequencies(task)
+    if task.reach == 1:
         moments = counts.window_moments()
-        return ProperOperators(spectral_hmm(moments, rank), shares, 0.0), _spectrum(moments, rank)
-    windows = task.windows
-    if not windows.n_windows:
-        raise DataError(
-            f"no {2 * task.settings.features + 1} symbols in a row were observed, as "
-            f"features={task.settings.features} needs; pass a smaller features=, or longer sequences"
-        )
-    directions = leading_directions(windows, 2 * rank + 8, RIDGE)
-    operators = spectral_operators(windows, directions, rank, np.ones(counts.n_symbols))
-    told = {"singular_values": [float(each) for each in directions.sizes]}
+        operators, told = spectral_hmm(moments, rank), _spectrum(moments, rank)
+    else:
+        windows = task.windows(task.reach)
+        directions = leading_directions(windows, 2 * rank + 8, RIDGE)
+        operators = spectral_operators(windows, directions, rank, np.ones(counts.n_symbols))
+        told = {"singular_values": [float(each) for each in directions.sizes]}
+    if task.settings.stationary:
+        operators = replace(operators, start=operators.mean)
     return ProperOperators(operators, shares, 0.0), told
 
 
@@ -293,16 +363,16 @@ def _fallback_scores(
 ) -> tuple[dict[float, float], Repairs]:
     """Mean log-probability of a symbol, for each share of frequencies; and what was negative."""
     codes = sequences.codes
-    logs, repairs, _ = found.step_logs(codes, sequences.lengths)
+    steps = found.step_logs(codes, sequences.lengths)
     there = codes >= 0
     if not there.any():
-        return {}, repairs
-    told, usual = np.exp(logs[there]), found.shares[codes[there]]
+        return {}, steps.repairs
+    told, usual = np.exp(steps.logs[there]), found.shares[codes[there]]
     scores = {
         share: float(np.log(np.maximum((1 - share) * told + share * usual, 1e-300)).mean())
         for share in FALLBACKS
     }
-    return scores, repairs
+    return scores, steps.repairs
 
 
 # -- chunks ---------------------------------------------------------------------------------------

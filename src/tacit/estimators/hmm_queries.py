@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import DataError, NotAvailableError
-from tacit.estimators.arguments import check_count, check_rows, generator_from
+from tacit.estimators.arguments import check_choice, check_count, check_rows, generator_from
 from tacit.estimators.number_asking import checked_shares
 from tacit.estimators.sequence_queries import (
     SequenceModel,
@@ -32,6 +32,7 @@ class HMMQueries(SequenceModel):
 
     parameters_: ChainTables | GaussianChain | ProperOperators
     names_: tuple[str, ...]
+    negative: str
 
     # -- what was learnt --------------------------------------------------------------------------
 
@@ -238,9 +239,10 @@ class HMMQueries(SequenceModel):
     def _log_probs(self, sequences: Any) -> Array:
         from tacit.estimators.hmm_evidence import log_probs_of
 
-        found, repairs, n_restarts = log_probs_of(self.parameters_, sequences)
-        if not self._has_tables:
-            self._record(repairs, n_restarts)
+        check_choice("negative", self.negative, ("floor", "nan", "raise"))
+        found, record = log_probs_of(self.parameters_, sequences, self.negative)
+        if record:
+            self.diagnostics_["repairs"] = record
         return found
 
     def _next_probs(self, sequences: Any, *, every: bool, steps: int) -> Array:

@@ -99,7 +99,8 @@ class Cells:
 class TripleMoments:
     """Probabilities of symbols, pairs and triples in windows of three, all of the same windows.
 
-    Pairs are arrays, or sparse matrices over large alphabets.
+    Pairs are arrays, or sparse matrices over large alphabets. The first and the last view may be longer than
+    one symbol: a and c are then places and symbols.
     """
 
     first: Array  # (a,)  of the first symbols of sequences
@@ -120,8 +121,8 @@ class TripleMoments:
     def between(self, one: Array, three: Array) -> Array:
         """(b, i, k) the triples seen through `one` (a, i) and `three` (c, k), for each symbol between."""
         if not isinstance(self.triples, Cells):
-            n = len(self.triples)
-            last = (self.triples.reshape(n * n, n) @ three).reshape(n, n, -1)  # (a, b, k)
+            n_first, n_middle, n_last = self.triples.shape
+            last = (self.triples.reshape(-1, n_last) @ three).reshape(n_first, n_middle, -1)
             return np.ascontiguousarray(np.einsum("abk,ai->bik", last, one, optimize=True))
         from tacit.loops.ngrams import contract_between
 
@@ -134,10 +135,10 @@ class TripleMoments:
     def contracted(self, one: Array, two: Array, three: Array) -> Array:
         """(i, j, k) the triples seen through `one` (a, i), `two` (b, j) and `three` (c, k)."""
         if not isinstance(self.triples, Cells):
-            n = len(self.triples)
-            last = self.triples.reshape(n * n, n) @ three  # (a b, k)
-            first = one.T @ last.reshape(n, -1)  # (i, b k)
-            seen = first.reshape(one.shape[1], n, -1)
+            n_first, n_middle, n_last = self.triples.shape
+            last = self.triples.reshape(-1, n_last) @ three  # (a b, k)
+            first = one.T @ last.reshape(n_first, -1)  # (i, b k)
+            seen = first.reshape(one.shape[1], n_middle, -1)
             return np.asarray(np.einsum("ibk,bj->ijk", seen, two, optimize=True))
         from tacit.loops.ngrams import contract_cells
 

@@ -40,9 +40,10 @@ class Views:
 
 def shared_views(moments: TripleMoments, rank: int) -> Views:
     """The directions of `rank` largest singular values of pairs with one symbol between them."""
-    first, last = _scale(moments.one, moments), _scale(_sums(moments.pairs13, 0), moments)
+    shares = moments.one, _sums(moments.pairs13, 0)
+    first, last = (_scale(each, moments) for each in shares)
     left, values, right = _leading(_scaled(first, moments.pairs13, last), rank)
-    met = [int((scale < np.inf).sum()) for scale in (first, last)]
+    met = [int((each > 0).sum()) for each in shares]
     noise = (np.sqrt(met[0]) + np.sqrt(met[1])) / np.sqrt(moments.n_windows)
     return Views(
         first[:, None] * left[:, :rank], last[:, None] * right[:rank].T, values, float(noise)
@@ -101,7 +102,7 @@ def tensor_emissions(moments: TripleMoments, n_states: int) -> Array:
     """
     views = shared_views(moments, n_states)
     usable = int((views.values > _ZERO * views.values[0]).sum())
-    _check_rank(n_states, usable, "n_states")
+    _check_rank(n_states, min(usable, moments.pairs12.shape[1]), "n_states")
     one, three = views.first, views.last
     scale = _scale(_sums(moments.pairs12, 0), moments)
     sides = np.hstack([moments.pairs12.T @ one, moments.pairs23 @ three])  # (b, 2 k)

@@ -162,17 +162,23 @@ def hmm_prior(layout: ChainLayout, pseudo_counts: float | tuple[float, float, fl
 
 
 def hmm_step(packed: Packed, pseudo: Array, *, stationary: bool = False) -> Step:
-    """One step of EM, with pseudo-counts; a stationary start follows from the moves."""
+    """One step of EM, with pseudo-counts.
+
+    A stationary start follows from the moves; these are then likelier than before, if not the likeliest.
+    """
     from tacit.loops.climbing import maximise
+    from tacit.polish.hmm_stationary import stationary_moves
 
     layout = packed.layout
-    k = layout.n_states
 
     def step(values: Array) -> tuple[float, Array, Array]:
         log_likelihood, counts = packed.expect(values)
         log_prior, better = maximise(counts, pseudo, values, layout.row_starts)
         if stationary:
-            better[:k] = layout.tables(better).stationary
+            seen, tables = layout.tables(counts), layout.tables(better)  # views
+            now = layout.tables(values).moves
+            tables.moves[:] = stationary_moves(seen.start, seen.moves, now)
+            tables.start[:] = layout.tables(better).stationary
         return log_likelihood + log_prior, better, counts
 
     return step
@@ -197,14 +203,21 @@ def polished_hmm(
 
     layout = packed.layout
     step = hmm_step(packed, hmm_prior(layout, pseudo_counts), stationary=stationary)
-    first = normalise(tables.flat, layout.row_starts)
     rule = AbsoluteGain(gain)
+
+    def allowed(values: Array) -> Array:
+        found: Array = normalise(values, layout.row_starts)
+        if stationary:
+            found[: layout.n_states] = layout.tables(found).stationary
+        return found
+
+    first = allowed(tables.flat)
     if accelerated:
         found = climb_accelerated(
             step,
             first,
             rule,
-            normalise=lambda values: normalise(values, layout.row_starts),
+            normalise=allowed,
             max_iter=max_iter,
             progress=progress,
             warn=False,

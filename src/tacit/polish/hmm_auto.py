@@ -10,6 +10,7 @@ more than wanted, random starts climb with them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +19,10 @@ from numpy.typing import NDArray
 
 from tacit.data.sequences import Sequences
 from tacit.errors import RankError
-from tacit.moments.ngrams import NgramCounts
+from tacit.moments.ngrams import NgramCounts, TripleMoments
+from tacit.moments.windows import WindowMoments
 from tacit.params.hmm import split_states, supported_states, tensor_hmm
+from tacit.params.hmm_longer import longer_hmms, longer_triples
 from tacit.params.operators import ChainLayout, ChainTables
 from tacit.polish.climb import Climb
 from tacit.polish.hmm import Packed, log_likelihoods, polished_hmm, random_hmm_tables
@@ -27,6 +30,9 @@ from tacit.polish.hmm import Packed, log_likelihoods, polished_hmm, random_hmm_t
 Array = NDArray[np.float64]
 Told = Callable[[int, float], None]
 Rows = float | tuple[float, float, float]
+Start = tuple[str, ChainTables]
+
+FEW_POSITIONS = 12_000  # models that need fewer for a first climb are small
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +42,39 @@ class Search:
     Chosen on models of 50 symbols and 8 states, of other seeds than the reported ones (`benchmarks/hmm.py`).
     """
 
+    starts: int = 4  # at least, where the moments carry fewer states than wanted, or there are none
+    random: int = 4  # random starts where moments show more states than wanted
     positions: int = 64  # of the first climbs, for each free parameter
+    least_positions: int = 0  # of the first climbs, however few parameters there are
     growth: int = 3  # times as many positions for the second
     first_steps: int = 100
     second_steps: int = 30
     kept: int = 3  # starts that climb twice
+    twice: bool = False  # whether they do so even where the second climb is on all sequences
     gain: float = 5e-6  # nats per position below which a short climb ends
     last_gain: float = 5e-7  # the same of the last climb, if `tol` does not ask for less care
-    random: int = 4  # starts where moments show more states than wanted, or there are none
     longest: int = 1000  # positions of a piece of a sequence
+
+    @staticmethod
+    def usual(layout: ChainLayout) -> Search:
+        """The usual search for models of some size.
+
+        Small models, say of a few symbols, climb cheaply; but hills are many there, and which is highest
+        shows late. Chosen by training likelihood on splice junctions (splits that are not reported) and on
+        random models of four symbols, with 4 to 8 states.
+        """
+        usual = Search()
+        if usual.positions * layout.n_parameters >= FEW_POSITIONS:
+            return usual
+        return Search(
+            starts=8,
+            least_positions=FEW_POSITIONS,
+            first_steps=150,
+            second_steps=100,
+            kept=2,
+            twice=True,
+            last_gain=0.0,
+        )
 
 
 def learn_auto(
@@ -52,6 +82,7 @@ def learn_auto(
     sequences: Sequences,
     n_states: int,
     *,
+    windows: WindowMoments | None = None,
     validation: Sequences | None = None,
     stationary: bool = False,
     pseudo_counts: Rows = (1.0, 1.0, 5.0),
@@ -71,6 +102,8 @@ def learn_auto(
     sequences : Sequences
         Those that EM polishes on.
     n_states : int
+    windows : WindowMoments, optional
+        With longer pasts and futures, where windows of three do not tell so many states apart.
     validation : Sequences, optional
         Held-out sequences that choose the start, and end a climb as soon as they lose.
     stationary : bool
@@ -86,10 +119,11 @@ def learn_auto(
     random_state : int or numpy.random.Generator, optional
     progress : callable, optional
     """
-    search = Search() if search is None else search
+    if search is None:
+        search = Search.usual(ChainLayout(n_states, (counts.n_symbols,)))
     rng = np.random.default_rng(random_state)
     settings: dict[str, Any] = {"pseudo_counts": pseudo_counts, "stationary": stationary}
-    starts = moment_starts(counts, n_states, rng, search)
+    starts = moment_starts(counts, n_states, rng, search, windows)
     told: dict[str, Any] = {"starts": [name for name, _ in starts]}
     chosen, tables = starts[0]
     if len(starts) > 1:
@@ -106,32 +140,73 @@ def learn_auto(
 
 
 def moment_starts(
-    counts: NgramCounts, n_states: int, rng: np.random.Generator, search: Search
-) -> list[tuple[str, ChainTables]]:
-    """Starts for EM: all states recovered, or fewer and some of them split; random ones where these fail."""
+    counts: NgramCounts,
+    n_states: int,
+    rng: np.random.Generator,
+    search: Search,
+    windows: WindowMoments | None = None,
+) -> list[Start]:
+    """Starts for EM, the most promising first.
+
+    All states recovered, or fewer and some of them split; those of longer windows; random ones besides where
+    the moments do not carry the number of states.
+    """
     n = counts.n_symbols
     if counts.triples.total == 0:
-        own = [random_hmm_tables(n_states, n, each) for each in rng.spawn(search.random)]
-        return [(f"random {place}", tables) for place, tables in enumerate(own)]
+        return random_starts(n_states, n, rng, search.starts)
     moments = counts.window_moments()
     most = min(n_states, n)
     found = supported_states(moments, min(n_states + 2, n))
-    wanted = {found} if found == n_states else {found, found + 1, found + 2, most}
-    starts = []
-    if found > n_states:
+    starts = [] if windows is None else longer_starts(windows, counts, n_states)
+    if found == n_states:
+        return starts + _recovered(counts, moments, [found], n_states, rng)
+    if found < n_states:
+        wanted = {found, found + 1, found + 2, most}
+    else:
         # The sequences are no such chain. Recovered states are then mixtures; random starts did as well on
         # tags of words, and which way was best there changed with the number of states.
         wanted = {max(n_states // 4, 1), max(n_states // 2, 1), n_states}
-        own = [random_hmm_tables(n_states, n, each) for each in rng.spawn(search.random)]
-        starts = [(f"random {place}", tables) for place, tables in enumerate(own)]
-    for rank in sorted(each for each in wanted if each <= most):
+    ranks = sorted(each for each in wanted if each <= most)
+    starts += _recovered(counts, moments, ranks, n_states, rng)
+    short = search.starts - len(starts) if found < n_states else search.random
+    return starts + random_starts(n_states, n, rng, max(short, 0))
+
+
+def _recovered(
+    counts: NgramCounts,
+    moments: TripleMoments,
+    ranks: list[int],
+    n_states: int,
+    rng: np.random.Generator,
+) -> list[Start]:
+    """So many states recovered from windows of three, and split to the number wanted."""
+    starts = []
+    for rank in ranks:
         try:
             tables = tensor_hmm(moments, rank, pairs=counts.pairs, firsts=counts.firsts, n_steps=50)
         except RankError:
             continue
         tables = split_states(_softened(tables, counts), n_states, rng)
         starts.append((f"{rank} recovered", tables))
-    return starts or [("random", random_hmm_tables(n_states, n, rng))]
+    return starts
+
+
+def longer_starts(windows: WindowMoments, counts: NgramCounts, n_states: int) -> list[Start]:
+    """All states recovered from longer pasts and futures, in several ways; none where these lack the rank."""
+    n = counts.n_symbols
+    found: list[ChainTables] = []
+    with suppress(RankError):
+        found += longer_hmms(windows, n, n_states)
+    with suppress(RankError):
+        own = longer_triples(windows, n)
+        found.append(tensor_hmm(own, n_states, pairs=counts.pairs, firsts=counts.firsts))
+    return [(f"longer {place}", _softened(each, counts)) for place, each in enumerate(found)]
+
+
+def random_starts(n_states: int, n_symbols: int, rng: np.random.Generator, n: int) -> list[Start]:
+    """Tables that know nothing."""
+    own = [random_hmm_tables(n_states, n_symbols, each) for each in rng.spawn(n)]
+    return [(f"random {place}", tables) for place, tables in enumerate(own)]
 
 
 def _softened(tables: ChainTables, counts: NgramCounts, share: float = 1e-3) -> ChainTables:
@@ -144,7 +219,7 @@ def _softened(tables: ChainTables, counts: NgramCounts, share: float = 1e-3) -> 
 
 
 def _searched(
-    starts: list[tuple[str, ChainTables]],
+    starts: list[Start],
     sequences: Sequences,
     validation: Sequences | None,
     search: Search,
@@ -153,10 +228,10 @@ def _searched(
 ) -> tuple[str, ChainTables, int]:
     """The start that climbs highest on few sequences, where it came to, and the steps of all."""
     k, n = starts[0][1].n_states, sequences.n_symbols
-    size = search.positions * ChainLayout(k, (n,)).n_parameters
+    size = max(search.positions * ChainLayout(k, (n,)).n_parameters, search.least_positions)
     n_steps = 0
     for steps, kept in ((search.first_steps, search.kept), (search.second_steps, 1)):
-        if n_steps and size >= sequences.n_positions:
+        if n_steps and size >= sequences.n_positions and not search.twice:
             break  # the last climb will do
         packed = Packed.of(few_sequences(sequences, size, rng, search.longest), k)
         gain = search.gain * packed.n_positions

@@ -23,6 +23,16 @@ Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
+class StepLogs:
+    """What operators say of each symbol of sequences, and what had to be repaired for that."""
+
+    logs: Array  # (position,)
+    improper: NDArray[np.bool_]  # (position,)  where the operators' own estimate is not positive
+    repairs: Repairs
+    n_restarts: int  # states that were lost and begun anew
+
+
+@dataclass(frozen=True, eq=False)
 class ProperOperators:
     """Operators over symbols, and what is mixed into their predictions."""
 
@@ -37,8 +47,11 @@ class ProperOperators:
 
     def predictions(self, states: Messages) -> tuple[Array, Repairs]:
         """(place, symbol) proper predictions of the next symbol from states (rank, place)."""
-        raw = expected(self.operators, states, 0)
-        found, repairs = distributions(np.ascontiguousarray(raw.T), self.shares)
+        return self._made_proper(expected(self.operators, states, 0))
+
+    def _made_proper(self, raw: Array) -> tuple[Array, Repairs]:
+        """(place, symbol) distributions from what the operators say."""
+        found, repairs = distributions(raw.T.copy(), self.shares)
         mixed = (1 - self.fallback) * found.T + self.fallback * self.shares
         return mixed, repairs
 
@@ -49,13 +62,15 @@ class ProperOperators:
         seen = seen_messages(self.operators, [one_hot])
         return walked(self.operators, seen, lengths, restart=True), seen
 
-    def step_logs(self, codes: Codes, lengths: Integers) -> tuple[Array, Repairs, int]:
-        """Log-probability of each symbol given those before it, 0 where it is missing; repairs; restarts."""
+    def step_logs(self, codes: Codes, lengths: Integers) -> StepLogs:
+        """Log-probability of each symbol given those before it, 0 where it is missing."""
         walk, _ = self.walk(codes, lengths)
-        told, repairs = self.predictions(walk.states.at(walk.before))
+        raw = expected(self.operators, walk.states.at(walk.before), 0)
+        told, repairs = self._made_proper(raw)
+        at, there = np.arange(len(codes)), codes >= 0
         with np.errstate(divide="ignore"):
-            logs = np.log(told[np.arange(len(codes)), codes])
-        return np.where(codes >= 0, logs, 0.0), repairs, walk.n_restarts
+            logs = np.where(there, np.log(told[at, codes]), 0.0)
+        return StepLogs(logs, there & ~(raw[at, codes] > 0), repairs, walk.n_restarts)
 
     def passed(self, states: Messages, steps: int) -> Messages:
         """The states after some positions at which nothing is seen."""
