@@ -1,0 +1,47 @@
+"""Writes the stored model files of language models, and what the models say before they are saved.
+
+Like `stored_models`: written once, when the format is new, and then never again.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from tacit.estimators.kneser_ney_lm import KneserNeyLM
+
+FOLDER = Path(__file__).parents[1] / "files" / "stored"
+MODELS = {
+    "language-1-kneser-ney": lambda: KneserNeyLM(3),
+    "language-1-backoff": lambda: KneserNeyLM(
+        3, modified=False, interpolated=False, pads="all", base="unigram", least_count=3
+    ),
+}
+
+
+def lines(n=60, seed=0):
+    """Words of one to two letters, not all of them ASCII; a blank line."""
+    rng = np.random.default_rng(seed)
+    words = ["a", "b", "ça", "и", "zz", "é"]
+    rows = [[words[i] for i in rng.zipf(1.6, rng.integers(1, 9)) if i < 6] for _ in range(n)]
+    return [*(" ".join(row) for row in rows), ""]
+
+
+def answers(model):
+    """Numbers that depend on everything that is stored."""
+    asked = lines(6, seed=1)
+    return {
+        "score": model.score_samples(asked).tolist(),
+        "next": model.next_proba("a ça").tolist(),
+        "words": list(model.vocabulary_.words),
+    }
+
+
+if __name__ == "__main__":
+    for name, make in MODELS.items():
+        path = FOLDER / f"{name}.tacit"
+        if not path.exists():
+            model = make().fit(lines())
+            model.save(path)
+            text = json.dumps(answers(model), indent=1, ensure_ascii=False) + "\n"
+            path.with_suffix(".json").write_text(text, encoding="utf-8")
