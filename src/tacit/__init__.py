@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 __all__ = [  # noqa: RUF022  by letter, whatever the case
+    "BackoffLM",
     "ChowLiuTree",
+    "ClassLM",
     "FactorialHMM",
     "GaussianTree",
     "HMM",
     "HigherOrderHMM",
     "KernelHMM",
     "KernelTree",
+    "KneserNeyLM",
     "LatentClass",
     "LatentJunctionTree",
     "LatentTree",
+    "MixedLM",
     "ProbabilisticAutomaton",
     "TacitError",
     "Topology",
@@ -33,16 +37,20 @@ __all__ = [  # noqa: RUF022  by letter, whatever the case
 
 # Where each public name lives; a module stands for itself.
 _HOMES = {
+    "BackoffLM": "tacit.estimators.kneser_ney_lm",
     "ChowLiuTree": "tacit.estimators.chow_liu",
+    "ClassLM": "tacit.estimators.class_lm",
     "FactorialHMM": "tacit.estimators.chains",
     "GaussianTree": "tacit.estimators.gaussian_tree",
     "HMM": "tacit.estimators.hmm",
     "HigherOrderHMM": "tacit.estimators.chains",
     "KernelHMM": "tacit.estimators.kernel_hmm",
     "KernelTree": "tacit.estimators.kernel_tree",
+    "KneserNeyLM": "tacit.estimators.kneser_ney_lm",
     "LatentClass": "tacit.estimators.latent_tree",
     "LatentJunctionTree": "tacit.estimators.junction",
     "LatentTree": "tacit.estimators.latent_tree",
+    "MixedLM": "tacit.estimators.mixed_lm",
     "ProbabilisticAutomaton": "tacit.estimators.probabilistic_automaton",
     "TacitError": "tacit.errors",
     "Topology": "tacit.structure.topology",
@@ -61,12 +69,15 @@ if TYPE_CHECKING:
     from tacit.estimators.automata import WeightedAutomaton
     from tacit.estimators.chains import FactorialHMM, HigherOrderHMM
     from tacit.estimators.chow_liu import ChowLiuTree
+    from tacit.estimators.class_lm import ClassLM
     from tacit.estimators.gaussian_tree import GaussianTree
     from tacit.estimators.hmm import HMM
     from tacit.estimators.junction import LatentJunctionTree
     from tacit.estimators.kernel_hmm import KernelHMM
     from tacit.estimators.kernel_tree import KernelTree
+    from tacit.estimators.kneser_ney_lm import BackoffLM, KneserNeyLM
     from tacit.estimators.latent_tree import LatentClass, LatentTree
+    from tacit.estimators.mixed_lm import MixedLM
     from tacit.estimators.probabilistic_automaton import ProbabilisticAutomaton
     from tacit.estimators.saved import load
     from tacit.estimators.structures import learn_structure

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli.options import Data, Model
+from tacit.cli.options import Data, Model, asked_model
 
 
 def forecast(
@@ -35,13 +35,13 @@ def forecast(
 
     For models of sequences (tacit fit kernel-hmm); the numbers themselves are told by tacit predict.
     """
-    from tacit import load, plot
+    from tacit import plot
     from tacit.cli.plot import picture_kind, save_picture
     from tacit.cli.sequences import chosen_sequence, is_chain, target_of
     from tacit.errors import NotAvailableError
 
     picture_kind(output)  # before the work, not after it
-    fitted = load(model)
+    fitted = asked_model(model)
     if not is_chain(fitted):
         raise NotAvailableError(
             f"{type(fitted).__name__} has no densities over time; forecasts are for sequences of numbers "

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.options import ComponentNumber, Json, Model
+from tacit.cli.options import ComponentNumber, Json, Model, is_language_model
 
 if TYPE_CHECKING:
     from tacit.estimators.components import Component
@@ -29,6 +29,11 @@ def info(model: Model, component: ComponentNumber = None, json: Json = False) ->
 
     header, _ = read_model(model)
     fitted = load(model)
+    if is_language_model(fitted):
+        from tacit.cli.language import describe as describe_words
+
+        describe_words(header, fitted, json=json)
+        return
     if hasattr(fitted, "symbols_") or is_chain(fitted):
         tell = describe if is_chain(fitted) else symbols.describe
         if normals.shows_numbers(fitted):

@@ -61,6 +61,24 @@ Unknown = Annotated[
 ]
 
 
+def asked_model(path: Path) -> Any:
+    """The model of a file, for the commands of models of tables and sequences."""
+    from tacit import load
+    from tacit.errors import NotAvailableError
+
+    fitted = load(path)
+    if is_language_model(fitted):
+        raise NotAvailableError(
+            f"{str(path)!r} holds a {type(fitted).__name__}, a language model; ask it with `tacit lm`"
+        )
+    return fitted
+
+
+def is_language_model(fitted: Any) -> bool:
+    """Whether a model is one of words."""
+    return hasattr(fitted, "vocabulary_")
+
+
 def given_values(model: object, given: list[str] | None) -> dict[str, object]:
     """What is known, by column: a number, the text of one category, or a set of texts.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.options import ComponentNumber, Given, Model, given_lists
+from tacit.cli.options import ComponentNumber, Given, Model, asked_model, given_lists
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,6 @@ def plot(
 
     For example: tacit plot model.tacit -o income.svg --density income --given "smoker=yes|no"
     """
-    from tacit import load
     from tacit import plot as pictures
     from tacit.cli.sequences import table_model
     from tacit.cli.trees import trees_of
@@ -76,7 +75,7 @@ def plot(
             "it goes neither with --kind nor with --component", param_hint="--density"
         )
     picture_kind(output)  # before the work, not after it
-    fitted = load(model)
+    fitted = asked_model(model)
     if hasattr(fitted, "symbols_"):
         if density is not None or component is not None or kind is Kind.tree:
             table_model(model)  # says what there is

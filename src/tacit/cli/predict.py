@@ -14,6 +14,7 @@ from tacit.cli.options import (
     Shares,
     TableOutput,
     Unknown,
+    asked_model,
     holds_numbers,
 )
 
@@ -48,7 +49,6 @@ def predict(
     Of sequences it is what comes after each that is predicted, number or symbol, or every one (--each); or
     the hidden states (--states): the most likely path, and the probabilities given the whole sequence.
     """
-    from tacit import load
     from tacit.cli.normals import predicted_numbers, shows_numbers
     from tacit.cli.output import check_table_path
     from tacit.cli.sequences import is_chain, predicted_sequences
@@ -57,7 +57,7 @@ def predict(
     from tacit.errors import ArgumentError
 
     check_table_path(output)
-    fitted = load(model)
+    fitted = asked_model(model)
     if states and (each or target is not None or shares):
         raise typer.BadParameter(
             "it goes with neither --target nor --quantile nor --each", param_hint="--states"

@@ -25,6 +25,7 @@ from tacit.cli import (
     forecast,
     impute,
     info,
+    language,
     plot,
     predict,
     query,
@@ -111,6 +112,14 @@ _learning.command("hmm")(fit_hmm.hmm)
 _learning.command("automaton")(fit_automaton.automaton)
 _learning.command("junction")(fit_junction.junction)
 app.add_typer(_learning, name="fit")
+_language = typer.Typer(help="Language models of words: learn, score, draw.", **_LOOK)
+_language.command("train")(language.train)
+_language.command("perplexity")(language.perplexity)
+_language.command("score")(language.score)
+_language.command("next")(language.next_words)
+_language.command("sample")(language.sample)
+_language.command("arpa")(language.arpa)
+app.add_typer(_language, name="lm")
 app.command("structure")(structure.structure)
 app.command("score")(score.score)
 app.command("predict")(predict.predict)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli.options import Json, Model, TableOutput, given_values
+from tacit.cli.options import Json, Model, TableOutput, asked_model, given_values
 
 SampleGiven = Annotated[
     list[str] | None,
@@ -42,7 +42,6 @@ def sample(
 
     Sequences of symbols are written in the long form, or with -o FILE.txt as a line for each.
     """
-    from tacit import load
     from tacit.cli.normals import drawn_numbers, shows_numbers
     from tacit.cli.output import check_table_path, console, print_json, print_rows, put_table
     from tacit.cli.sequences import drawn_sequences, is_chain
@@ -51,7 +50,7 @@ def sample(
 
     if not is_lines(output):
         check_table_path(output)
-    fitted = load(model)
+    fitted = asked_model(model)
     if is_symbolic(fitted):
         put_drawn(drawn_symbols(fitted, n, length, given, seed), fitted, output, json=json)
         return

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli.options import DataOrSequences, Json, Model, Unknown
+from tacit.cli.options import DataOrSequences, Json, Model, Unknown, asked_model
 
 
 def score(
@@ -31,14 +31,13 @@ def score(
     """
     import numpy as np
 
-    from tacit import load
     from tacit.cli.normals import score_numbers, shows_numbers
     from tacit.cli.output import check_table_path, console, print_json, put_table
     from tacit.cli.sequences import is_chain, score_sequences
     from tacit.cli.symbols import is_symbolic, score_symbols
 
     check_table_path(output)
-    fitted = load(model)
+    fitted = asked_model(model)
     if is_chain(fitted):
         score_sequences(fitted, data, output, json=json)
         return

@@ -42,10 +42,10 @@ def is_chain(fitted: Any) -> bool:
 
 def table_model(path: Path) -> Any:
     """The model of a file that answers about rows of a table, not about sequences."""
-    from tacit import load
+    from tacit.cli.options import asked_model
     from tacit.errors import NotAvailableError
 
-    fitted = load(path)
+    fitted = asked_model(path)
     if is_chain(fitted) or hasattr(fitted, "symbols_"):
         picture = "forecast" if is_chain(fitted) else "plot"
         raise NotAvailableError(

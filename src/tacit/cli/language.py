@@ -1,0 +1,334 @@
+"""`tacit lm`: language models of words."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli import learning
+from tacit.cli.options import Json, Model, is_language_model
+
+if TYPE_CHECKING:
+    from tacit.estimators.language_queries import LanguageModel
+
+Texts = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="TEXT...",
+        help="UTF-8 text with a sentence on each line; packed where it ends in .gz, .bz2, .xz or .zst.",
+    ),
+]
+Text = Annotated[Path, typer.Argument(metavar="TEXT", help="UTF-8 text, a sentence on each line.")]
+After = Annotated[str, typer.Argument(metavar="WORDS", help="What the sentence began with.")]
+
+
+class Kind(StrEnum):
+    """Language models that there are."""
+
+    kneser_ney = "kneser-ney"
+    classes = "classes"
+
+
+class Markers(StrEnum):
+    """What to do with markers in a text."""
+
+    error = "error"
+    skip = "skip"
+
+
+def train(
+    texts: Texts,
+    output: learning.Output,
+    order: Annotated[int, typer.Option(min=1, help="Words of the longest n-grams.")] = 3,
+    kind: Annotated[Kind, typer.Option(help="classes: n-grams of word classes.")] = Kind.kneser_ney,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Of kneser-ney: one discount for each order, not three.")
+    ] = False,
+    back_off: Annotated[
+        bool, typer.Option("--back-off", help="Of kneser-ney: not interpolated.")
+    ] = False,
+    n_classes: Annotated[
+        int | None, typer.Option("--classes", min=1, help="Of classes: how many; else 200.")
+    ] = None,
+    vocabulary: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The words to know, one on each line.")
+    ] = None,
+    least_count: Annotated[
+        int, typer.Option(min=1, help="Words that occur less often become <unk>.")
+    ] = 1,
+    words: Annotated[
+        int | None, typer.Option("--words", min=1, help="Know so many words, the most frequent.")
+    ] = None,
+    markers: Annotated[
+        Markers, typer.Option(help="What to do with <s> and </s> in a text.")
+    ] = Markers.error,
+    json: Json = False,
+) -> None:
+    """Learn a language model from text.
+
+    For example: tacit lm train train.txt.gz -o model.tacit --order 5
+    """
+    from tacit.files.models import check_suffix
+
+    check_suffix(output)  # before the work, not after it
+    others = (
+        {"--classes": n_classes}
+        if kind is Kind.kneser_ney
+        else {"--plain": plain or None, "--back-off": back_off or None}
+    )
+    for option, value in others.items():
+        if value is not None:
+            raise typer.BadParameter(f"it does not go with --kind {kind}", param_hint=option)
+    more: dict[str, Any] = {
+        "vocabulary": None if vocabulary is None else _word_list(vocabulary),
+        "least_count": least_count,
+        "n_words": words,
+        "markers": markers.value,
+        "progress": True,
+    }
+    model: Any
+    if kind is Kind.classes:
+        from tacit import ClassLM
+
+        model = ClassLM(order, n_classes or 200, **more)
+    else:
+        from tacit import KneserNeyLM
+
+        model = KneserNeyLM(order, modified=not plain, interpolated=not back_off, **more)
+    model.fit([*texts])
+    model.set_params(progress=None)
+    model.save(output)
+    _tell(model, output, json=json)
+
+
+def perplexity(model: Model, text: Text, json: Json = False) -> None:
+    """The perplexity of a text; the end of each line counts as a word."""
+    from tacit.cli.output import console, print_json
+
+    found = _load(model).perplexity(text)
+    said = {
+        "perplexity": float(found),
+        "without_unknown": found.without_unknown,
+        "log_prob": found.log_prob,
+        "n_words": found.n_words,
+        "n_lines": found.n_lines,
+        "n_unknown": found.n_unknown,
+    }
+    if json:
+        print_json(said)
+        return
+    unknown = f"; {found.without_unknown:.4f} without {found.n_unknown:,} unknown words"
+    console().print(
+        f"perplexity {float(found):.4f} of {found.n_words:,} words on {found.n_lines:,} lines"
+        + (unknown if found.n_unknown else ", all known"),
+        markup=False,
+    )
+
+
+def score(
+    model: Model,
+    text: Text,
+    words: Annotated[bool, typer.Option("--by-word", help="A row for each word.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="A .csv, .tsv or .parquet file; else print CSV."
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """The natural log-probability of each line of a text, or of each of its words."""
+    import numpy as np
+    import pyarrow as pa
+
+    from tacit.cli.output import check_table_path, console, print_json, print_rows, put_table
+    from tacit.data.corpus import read_corpus
+    from tacit.data.vocabulary import END
+
+    check_table_path(output)
+    fitted = _load(model)
+    found = fitted.line_scores(text)
+    sizes = np.diff(found.ends, prepend=0)
+    if words:
+        corpus = read_corpus(
+            text, vocabulary=fitted.vocabulary_, markers=fitted.markers, unknown=fitted.unknown
+        )
+        ids = np.insert(corpus.ids, corpus.ends, END)
+        columns: dict[str, Any] = {
+            "line": np.repeat(np.arange(1, len(sizes) + 1), sizes),
+            "word": [fitted.vocabulary_.words[place] for place in ids.tolist()],
+            "log_prob": found.log_probs,
+            "order": found.orders,
+            "unknown": found.unknown,
+        }
+    else:
+        columns = {
+            "line": np.arange(1, len(sizes) + 1),
+            "n_words": sizes - 1,
+            "log_prob": found.sums(),
+        }
+    table = pa.table(columns)
+    if json and output is None:
+        print_rows(table)
+        return
+    put_table(table, output)
+    if json:
+        print_json({"n_rows": table.num_rows, "output": str(output)})
+    elif output is not None:
+        console().print(f"{table.num_rows} rows written to {output}", markup=False)
+
+
+def next_words(
+    model: Model,
+    words: After = "",
+    top: Annotated[int, typer.Option("--top", "-k", min=1, help="How many words.")] = 10,
+    json: Json = False,
+) -> None:
+    """The likeliest words to come next.
+
+    For example: tacit lm next model.tacit "in the" -k 5
+    """
+    from tacit.cli.output import console, print_json
+
+    found = _load(model).top(words, top)
+    if json:
+        print_json([{"word": word, "probability": prob} for word, prob in found])
+        return
+    width = max(len(word) for word, _ in found)
+    for word, prob in found:
+        console().print(f"{word:{width}}  {prob:.6f}", markup=False)
+
+
+def sample(
+    model: Model,
+    n: Annotated[int, typer.Option("-n", "--lines", min=1, help="How many sentences.")] = 10,
+    given: Annotated[
+        str, typer.Option("--given", "-g", metavar="WORDS", help="What sentences begin with.")
+    ] = "",
+    length: Annotated[int, typer.Option(metavar="N", min=1, help="Most words of a draw.")] = 1000,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="The same seed draws the same sentences.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Draw sentences, or what may follow some words."""
+    from tacit.cli.output import print_json
+
+    drawn = _load(model).sample(n, given=given, max_length=length, random_state=seed)
+    if json:
+        print_json(drawn)
+        return
+    for line in drawn:
+        typer.echo(line)
+
+
+def arpa(
+    source: Annotated[
+        Path, typer.Argument(metavar="FROM", help="A model (.tacit), or an ARPA file.")
+    ],
+    target: Annotated[Path, typer.Argument(metavar="TO", help="The other of the two.")],
+    json: Json = False,
+) -> None:
+    """Write a model as an ARPA file for other programs, or read one of theirs.
+
+    For example: tacit lm arpa model.tacit model.arpa
+    """
+    from tacit.cli.output import console, print_json
+    from tacit.errors import ArgumentError, NotAvailableError
+    from tacit.estimators.kneser_ney_lm import BackoffLM
+
+    if (source.suffix == ".tacit") == (target.suffix == ".tacit"):
+        raise ArgumentError(
+            "one of the two files must be a model, .tacit, and the other an ARPA file"
+        )
+    if target.suffix == ".tacit":
+        model = BackoffLM.from_arpa(source)
+        model.save(target)
+    else:
+        loaded = _load(source)
+        if not isinstance(loaded, BackoffLM):
+            raise NotAvailableError(
+                f"ARPA files hold n-grams with back-off weights, which {type(loaded).__name__} is not"
+            )
+        model = loaded
+        model.to_arpa(target)
+    if json:
+        print_json({"output": str(target), "n_grams": model.diagnostics_["n_grams"]})
+        return
+    console().print(f"{_grams(model)} written to {target}", markup=False)
+
+
+def describe(header: dict[str, Any], fitted: Any, *, json: bool) -> None:
+    """What a model knows."""
+    from tacit.cli.output import console, print_json
+
+    said = {
+        "estimator": header["estimator"],
+        "version": header["version"],
+        "format": header["format"],
+        "arguments": header.get("arguments", {}),
+        "diagnostics": fitted.diagnostics_,
+    }
+    if json:
+        print_json(said)
+        return
+    out = console()
+    out.print(f"{header['estimator']} of version {header['version']}", markup=False)
+    for name, value in fitted.diagnostics_.items():
+        out.print(f"{name.replace('_', ' ')}: {_plain(value)}", markup=False)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return (
+            "; ".join(map(_plain, value))
+            if value and isinstance(value[0], list)
+            else (", ".join(map(_plain, value)))
+        )
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _load(path: Path) -> LanguageModel:
+    from tacit import load
+    from tacit.errors import NotAvailableError
+
+    fitted: LanguageModel = load(path)
+    if not is_language_model(fitted):
+        raise NotAvailableError(
+            f"{str(path)!r} holds a {type(fitted).__name__}, no language model; see `tacit --help`"
+        )
+    return fitted
+
+
+def _word_list(path: Path) -> list[str]:
+    from tacit.errors import DataError
+
+    try:
+        return path.read_text(encoding="utf-8").split()
+    except UnicodeDecodeError as error:
+        raise DataError(f"{str(path)!r} is no UTF-8 text: {error}") from error
+
+
+def _grams(model: Any) -> str:
+    counts = model.diagnostics_["n_grams"]
+    return ", ".join(f"{count:,} {order}-grams" for order, count in enumerate(counts, start=1))
+
+
+def _tell(model: Any, output: Path, *, json: bool) -> None:
+    """What was learnt: in a line, or in JSON."""
+    from tacit.cli.output import console, print_json
+
+    said = model.diagnostics_
+    if json:
+        print_json({"model": str(output), "kind": type(model).__name__, **said})
+        return
+    console().print(
+        f"{said['n_words']:,} words on {said['n_lines']:,} lines, {said['n_types']:,} different; "
+        f"{_grams(model)}; saved as {output}",
+        markup=False,
+    )

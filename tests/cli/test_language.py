@@ -1,0 +1,116 @@
+"""`tacit lm` against what the models themselves say."""
+
+import json
+
+import numpy as np
+import pytest
+
+import tacit
+from oracles.commands import rows_of, tacit_says
+
+LINES = ["der Hund bellt", "die Katze läuft", "", "der Hund läuft", "die Maus läuft weg"] * 3
+ASKED = ["die Maus bellt", "der Igel läuft", ""]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("words")
+    (place / "train.txt").write_text("\n".join([*LINES, ""]), encoding="utf-8")
+    (place / "asked.txt").write_text("\n".join([*ASKED, ""]), encoding="utf-8")
+    tacit.KneserNeyLM(order=3).fit(place / "train.txt").save(place / "words.tacit")
+    return place
+
+
+def test_training_says_what_was_learnt_and_saves_it(run, folder):
+    said = run("lm", "train", "train.txt", "-o", "own.tacit", "--order", "2")
+    assert "15 lines" in said
+    assert "2-grams" in said
+    again = tacit.KneserNeyLM(order=2).fit(LINES)
+    assert tacit.load(folder / "own.tacit").score(ASKED) == again.score(ASKED)
+    said = json.loads(run("lm", "train", "train.txt", "train.txt", "-o", "two.tacit", "--json"))
+    assert said["n_lines"] == 30
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [
+        (["--plain", "--back-off"], {"modified": False, "interpolated": False}),
+        (["--least-count", "4"], {"least_count": 4}),
+        (["--words", "3"], {"n_words": 3}),
+    ],
+)
+def test_options_are_arguments(run, folder, options, arguments):
+    run("lm", "train", "train.txt", "-o", "own.tacit", *options)
+    model = tacit.KneserNeyLM(order=3, **arguments).fit(LINES)
+    assert tacit.load(folder / "own.tacit").score(ASKED) == model.score(ASKED)
+
+
+def test_classes_and_word_lists(run, folder):
+    (folder / "words.txt").write_text("der die Hund läuft", encoding="utf-8")
+    run("lm", "train", "train.txt", "-o", "own.tacit", "--kind", "classes", "--classes", "3")
+    assert tacit.load(folder / "own.tacit").diagnostics_["n_classes"] == 3
+    run("lm", "train", "train.txt", "-o", "own.tacit", "--vocabulary", "words.txt")
+    assert len(tacit.load(folder / "own.tacit").vocabulary_) == 7
+
+
+def test_perplexity(run, folder):
+    found = tacit.load(folder / "words.tacit").perplexity(ASKED)
+    assert f"{float(found):.4f}" in run("lm", "perplexity", "words.tacit", "asked.txt")
+    said = json.loads(run("lm", "perplexity", "words.tacit", "asked.txt", "--json"))
+    assert said["perplexity"] == float(found)
+    assert said["n_unknown"] == 1
+
+
+def test_scores_of_lines_and_of_words(run, folder):
+    model = tacit.load(folder / "words.tacit")
+    rows = rows_of(run("lm", "score", "words.tacit", "asked.txt"))
+    assert [int(row["n_words"]) for row in rows] == [3, 3, 0]
+    assert np.allclose([float(row["log_prob"]) for row in rows], model.score_samples(ASKED))
+    rows = json.loads(run("lm", "score", "words.tacit", "asked.txt", "--by-word", "--json"))
+    wanted = [each for line in ASKED for each in model.scores(line)]
+    assert [row["log_prob"] for row in rows] == pytest.approx([each.log_prob for each in wanted])
+    assert [row["order"] for row in rows] == [each.order for each in wanted]
+    assert [row["word"] for row in rows[:4]] == ["die", "Maus", "bellt", "</s>"]
+    assert [row["unknown"] for row in rows[4:8]] == [False, True, False, False]
+
+
+def test_next_words_and_draws(run, folder):
+    model = tacit.load(folder / "words.tacit")
+    said = run("lm", "next", "words.tacit", "der", "-k", "2").split()
+    assert said[0] == model.top("der", 2)[0][0] == "Hund"
+    rows = json.loads(run("lm", "next", "words.tacit", "--json"))
+    assert rows[0]["probability"] == pytest.approx(model.top(k=1)[0][1])
+    drawn = run("lm", "sample", "words.tacit", "-n", "4", "--seed", "1", "--given", "der")
+    assert drawn.splitlines() == model.sample(4, given="der", random_state=1)
+
+
+def test_arpa_files_there_and_back(run, folder):
+    assert "3-grams" in run("lm", "arpa", "words.tacit", "words.arpa")
+    run("lm", "arpa", "words.arpa", "again.tacit")
+    again, model = tacit.load(folder / "again.tacit"), tacit.load(folder / "words.tacit")
+    assert again.score_samples(ASKED) == pytest.approx(model.score_samples(ASKED), abs=1e-5)
+
+
+def test_info_tells_of_language_models_and_other_commands_point_to_lm(run):
+    assert "KneserNeyLM" in run("info", "words.tacit")
+    assert json.loads(run("info", "words.tacit", "--json"))["diagnostics"]["n_lines"] == 15
+    for command in (["score", "words.tacit", "asked.txt"], ["sample", "words.tacit"]):
+        assert "tacit lm" in tacit_says(*command, code=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["train", "train.txt", "-o", "x.txt"], "end in .tacit"),
+        (["train", "nowhere.txt", "-o", "x.tacit"], "nowhere.txt"),
+        (["train", "train.txt", "-o", "x.tacit", "--classes", "3"], "--kind"),
+        (["train", "train.txt", "-o", "x.tacit", "--kind", "classes", "--plain"], "--kind"),
+        (["perplexity", "words.tacit", "words.tacit"], "UTF-8"),
+        (["arpa", "words.tacit", "x.tacit"], "ARPA"),
+        (["trian", "train.txt"], "train"),
+    ],
+)
+def test_mistakes_are_told_and_leave_nothing(run, folder, arguments, words):
+    code = 2 if "--kind" in words or arguments[0] == "trian" else 1
+    assert words in tacit_says("lm", *arguments, code=code)
+    assert not (folder / "x.tacit").exists()
