@@ -7,10 +7,9 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import tacit
-from tacit.cli import app
+from oracles.commands import rows_of, tacit_says
 from tacit.estimators.hmm import HMM
 from tacit.toy import random_automaton
 
@@ -59,32 +58,12 @@ def folder(tmp_path_factory):
     }
     for name, (kind, data, *more) in fits.items():
         fit = ["fit", kind, str(here / data), "-o", str(here / f"{name}.tacit"), *more]
-        result = CliRunner().invoke(app, fit)
-        assert result.exit_code == 0, result.output
+        tacit_says(*fit)
     return here
-
-
-@pytest.fixture
-def run(folder, monkeypatch):
-    """Runs `tacit` in that folder and gives what it printed."""
-    monkeypatch.chdir(folder)
-
-    def call(*arguments, code=0):
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        assert result.exit_code == code, result.output
-        return result.output if code else result.stdout
-
-    return call
 
 
 def model(folder, name):
     return tacit.load(folder / f"{name}.tacit")
-
-
-def rows_of(text):
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 MODELS = ("hmm", "weighted", "probabilistic")
@@ -129,6 +108,9 @@ def test_fit_says_what_it_learnt(run, tmp_path):
     assert said == f"150 sequences, {n} positions, 4 symbols; hidden states: 2; saved as {out}\n"
     found = tacit.load(out)
     assert (found.n_restarts, found.learn, found.n_states) == (1, "em", 2)
+    assert found.features == "auto"
+    run("fit", "hmm", "train.txt", "-o", out, "--states", 2, "--learn", "tensor", "--features", 2)
+    assert tacit.load(out).features == 2
     fit = ("fit", "automaton", "train.txt", "-o", out, "--kind", "weighted", "--states", 2)
     assert "; rank 2; saved as" in run(*fit, "--basis", 50)
     assert tacit.load(out).basis == 50

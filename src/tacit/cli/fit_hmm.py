@@ -56,8 +56,9 @@ def hmm(
     symbol: SymbolColumn = None,
     drop: learning.Drop = None,
     features: Annotated[
-        int, typer.Option(min=1, help="Of spectral: symbols looked at on either side.")
-    ] = 1,
+        str,
+        typer.Option(metavar="N|auto", help="Symbols looked at on either side of a symbol."),
+    ] = "auto",
     stationary: Annotated[
         bool, typer.Option("--stationary", help="Sequences start anywhere in a long run.")
     ] = False,
@@ -97,7 +98,7 @@ def hmm(
         learn=learn.value,
         emissions=emissions.value,
         covariance=covariance.value,
-        features=features,
+        features=learning.number_or_auto(features, int, "--features"),
         stationary=stationary,
         pseudo_counts=pseudo_counts,
         n_restarts=restarts,
