@@ -1,17 +1,15 @@
 """The sub-commands, each on a small table, against what the model itself says."""
 
 import csv
-import io
 import json
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
 import tacit
-from tacit.cli import app
+from oracles.commands import rows_of, tacit_says
 from tacit.files.bif import read_bif, tree_from_bif
 
 NAMES = ["colour", "size", "a=b", "mood|x", "flag"]
@@ -46,35 +44,13 @@ def folder(tmp_path_factory):
     write_csv(here / "train.csv", table())
     rows = table(60, seed=1)
     write_csv(here / "test.csv", {"id": [f"#{n}" for n in range(60)], **rows}, holes=0.2)
-    result = CliRunner().invoke(
-        app, ["fit", "tree", str(here / "train.csv"), "-o", str(here / "m.tacit"), "--states", "2"]
-    )
-    assert result.exit_code == 0, result.output
+    tacit_says("fit", "tree", here / "train.csv", "-o", here / "m.tacit", "--states", 2)
     return here
-
-
-@pytest.fixture
-def run(folder, monkeypatch):
-    """Runs `tacit` in that folder and gives what it printed."""
-    monkeypatch.chdir(folder)
-
-    def call(*arguments, code=0):
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        assert result.exit_code == code, result.output
-        return result.output if code else result.stdout
-
-    return call
 
 
 @pytest.fixture
 def model(folder):
     return tacit.load(folder / "m.tacit")
-
-
-def rows_of(text):
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 # -- fit ---------------------------------------------------------------------------------------

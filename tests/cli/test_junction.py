@@ -4,10 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import tacit
-from tacit.cli import app
+from oracles.commands import tacit_says
 
 NAMES = [f"t{place}" for place in range(6)]
 GRAPH = """# two hidden variables that share a column
@@ -44,24 +43,8 @@ def folder(tmp_path_factory):
     write(here / "test.csv", gaps)
     (here / "graph.txt").write_text(GRAPH)
     fit = ["fit", "junction", str(here / "train.csv"), "-o", str(here / "m.tacit")]
-    result = CliRunner().invoke(app, [*fit, "--graph", str(here / "graph.txt"), "--states", "2"])
-    assert result.exit_code == 0, result.output
+    tacit_says(*fit, "--graph", str(here / "graph.txt"), "--states", "2")
     return here
-
-
-@pytest.fixture
-def run(folder, monkeypatch):
-    """Runs `tacit` in that folder and gives what it printed."""
-    monkeypatch.chdir(folder)
-
-    def call(*arguments, code=0):
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        assert result.exit_code == code, result.output
-        return result.output if code else result.stdout
-
-    return call
 
 
 @pytest.fixture

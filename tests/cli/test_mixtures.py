@@ -5,10 +5,8 @@ import json
 import numpy as np
 import pyarrow.csv
 import pytest
-from typer.testing import CliRunner
 
 import tacit
-from tacit.cli import app
 from tacit.params.mixture import Mixture
 
 NEWICKS = ["((a,b)h1,(c,d)h2);", "(a,b,c,d)h;", "((a,c)h1,(b,d)h2);"]
@@ -43,20 +41,6 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def model(folder):
     return tacit.load(folder / "m.tacit")
-
-
-@pytest.fixture
-def run(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-
-    def call(*arguments, code=0):
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        assert result.exit_code == code, result.output
-        return result.output if code else result.stdout
-
-    return call
 
 
 def test_rows_are_scored_predicted_filled_and_drawn(run, model):

@@ -1,17 +1,15 @@
 """The sub-commands on models of numbers and categories, against what the models themselves say."""
 
 import csv
-import io
 import json
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
 import tacit
-from tacit.cli import app
+from oracles.commands import rows_of, tacit_says
 
 NAMES = ["x", "y=1", "z", "colour", "size"]
 ONE = "(x,'y=1',z,colour,size)h;"
@@ -55,24 +53,8 @@ def folder(tmp_path_factory):
     write_csv(here / "test.csv", {"id": [f"#{n}" for n in range(40)], **rows}, holes=0.2)
     for name, arguments in FITS.items():
         command = ["fit", *arguments, str(here / "train.csv"), "-o", str(here / f"{name}.tacit")]
-        result = CliRunner().invoke(app, [*command, "--structure", str(here / "one.nwk")])
-        assert result.exit_code == 0, result.output
+        tacit_says(*command, "--structure", str(here / "one.nwk"))
     return here
-
-
-@pytest.fixture
-def run(folder, monkeypatch):
-    """Runs `tacit` in that folder and gives what it printed."""
-    monkeypatch.chdir(folder)
-
-    def call(*arguments, code=0):
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        assert result.exit_code == code, result.output
-        return result.output if code else result.stdout
-
-    return call
 
 
 @pytest.fixture(params=FITS)
@@ -83,10 +65,6 @@ def path(request, folder):
 @pytest.fixture
 def model(path):
     return tacit.load(path)
-
-
-def rows_of(text):
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 # -- fit ---------------------------------------------------------------------------------------

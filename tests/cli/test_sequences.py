@@ -1,16 +1,14 @@
 """The sub-commands on models of sequences of numbers, against what the models themselves say."""
 
 import csv
-import io
 import json
 from itertools import zip_longest
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import tacit
-from tacit.cli import app
+from oracles.commands import rows_of, tacit_says
 
 
 def sequence(n, seed):
@@ -45,24 +43,8 @@ def folder(tmp_path_factory):
     }
     for name, (data, *more) in fits.items():
         fit = ["fit", "kernel-hmm", str(here / data), "-o", str(here / f"{name}.tacit"), *more]
-        result = CliRunner().invoke(app, [*fit, "--states", "2", "--bells", "4"])
-        assert result.exit_code == 0, result.output
+        tacit_says(*fit, "--states", "2", "--bells", "4")
     return here
-
-
-@pytest.fixture
-def run(folder, monkeypatch):
-    """Runs `tacit` in that folder and gives what it printed."""
-    monkeypatch.chdir(folder)
-
-    def call(*arguments, code=0):
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        assert result.exit_code == code, result.output
-        return result.output if code else result.stdout
-
-    return call
 
 
 def model(folder, name):
@@ -76,10 +58,6 @@ def given(name):
     if name == "long":
         return [np.column_stack([each, -each]) for each in (A, B)]
     return [np.where(np.arange(len(A)) % 7 == 3, np.nan, A)]
-
-
-def rows_of(text):
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 @pytest.mark.parametrize("name", ["wide", "long", "one"])

@@ -4,10 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import tacit
-from tacit.cli import app
+from oracles.commands import tacit_says
 from tacit.cli.structure import Method, Metric
 from tacit.estimators.structures import METRICS, STRUCTURES
 
@@ -38,11 +37,7 @@ def run(folder, monkeypatch):
     monkeypatch.chdir(folder)
 
     def call(*arguments, code=0):
-        result = CliRunner().invoke(app, ["structure", *map(str, arguments)])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        assert result.exit_code == code, result.output
-        return result.output if code else result.stdout
+        return tacit_says("structure", *arguments, code=code)
 
     return call
 
