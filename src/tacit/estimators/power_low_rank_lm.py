@@ -27,7 +27,7 @@ Ids = NDArray[np.int32]
 
 N_STARTS = {None: 4, "thesis": 1}
 # A validation text chooses from these ranks of the discount's part, and the thesis' shares of the vocabulary.
-TRIED_RANKS = (48, 24, 96)
+TRIED_RANKS = (48, 96)
 TRIED_FRACTIONS = (5e-3, 1e-3)
 
 
@@ -53,9 +53,10 @@ class PowerLowRankLM(LanguageModel):
         For an order the powers of its parts, falling from 1 to 0; ``{2: (2 / 3,), 3: (0.5,)}`` by default.
     weights : "auto" or dict
         For an order the share of each part that is replaced by its low rank fit. By default those that suit a
-        validation text best, or else ``{2: (1, 0.9), 3: (1,)}``.
+        validation text best, or else ``{2: (1, 0.95), 3: (1,)}``.
     n_starts : int, optional
-        Random starts of each part that are averaged; four, or with ``preset="thesis"`` one.
+        Random starts of each part that are averaged; four (one for order 3, whose start is no random one), or
+        with ``preset="thesis"`` one.
     preset : None or "thesis"
         "thesis" is chapter 9 to the letter: one low rank bigram and one low rank trigram, powers of 1/2, the
         square root of one discount for each of their two steps, one start, twenty sweeps of EM, unigrams as

@@ -46,10 +46,9 @@ class OrderPlan:
     n_sweeps: int = 20  # of EM
     n_apart: int = 0  # of EM without what an entry itself gave, for order 2
     prior: float = 0.0  # for these, in units of what a count of one gives
+    n_starts: int | None = None  # at most so many are averaged
     informed: bool = False  # slices begin with what their first words tell of their last
-    least: int | None = (
-        None  # slices with fewer rows or columns are kept as they are; by default the rank
-    )
+    least: int | None = None  # slices with as few rows or columns stay as they are; by default the rank
 
     def __post_init__(self) -> None:
         powers, ranks = self.powers, self.ranks
@@ -77,10 +76,10 @@ def default_plans(order: int) -> dict[int, OrderPlan]:
     """The plans of all orders from two on, chosen on the validation text of the Penn Treebank."""
     plans = {at: OrderPlan() for at in range(4, order + 1)}
     if order >= 3:
-        plans[3] = OrderPlan((0.5,), (24,), n_sweeps=2, informed=True, least=8)
+        plans[3] = OrderPlan((0.5,), (24,), n_sweeps=2, informed=True, n_starts=1, least=8)
     if order >= 2:
         plans[2] = OrderPlan(
-            (2 / 3,), (200, 48), (1.0, 0.9), modified=False, n_sweeps=10, n_apart=40, prior=6.0
+            (2 / 3,), (200, 48), (1.0, 0.95), modified=False, n_sweeps=10, n_apart=40, prior=6.0
         )
     return plans
 

@@ -93,9 +93,10 @@ def fit_ensemble(
     fitted = _fit_all(levels, plans, seeds, n_jobs, report)
     perplexities: dict[str, float] = {}
     chosen = {order: some[0] for order, some in fitted.items()}
-    if valid is not None:
+    if valid is not None and chosen:
         report(0.9, "choosing weights")
         chosen, perplexities = _choose(counts, levels, fitted, valid, base, weights=choose_weights)
+    fitted.clear()  # parts that were not chosen are not needed any more
     report(0.95, "putting parts together")
     ensemble = put_together(counts, levels, chosen)
     used = {order: chosen[order].plan if order in chosen else first[order] for order in first}
@@ -129,7 +130,9 @@ def _fit_all(
             report(0.9 * done / n_all, f"order {order}, rank {plan.ranks[at]}")
             key = (order, least, *ends, plan.ranks[at])
             if key not in parts:
-                parts[key] = fit_part(levels, order, slices, plan, at, seeds, n_jobs)
+                parts[key] = fit_part(
+                    levels, order, slices, plan, at, seeds[: plan.n_starts], n_jobs
+                )
             own.append(parts[key])
             done += 1
         fitted.setdefault(order, []).append(FittedOrder(plan, slices, tuple(own)))
