@@ -36,7 +36,8 @@ class OrderPlan:
 
     With D the discount of a count c, f_j = D^(1 - p) c^p for falling powers p, then D. There is one low rank
     part for each power, between f_j and what follows it, and where one more rank is given, one for D itself.
-    A weight below one leaves that share of a part as it is: of D, it goes to the order below.
+    A weight below one leaves that share of a part as it is: of D, it goes to the order below. `least` is by
+    default the smallest rank: a smaller slice is its own best fit.
     """
 
     powers: tuple[float, ...] = ()
@@ -48,7 +49,7 @@ class OrderPlan:
     prior: float = 0.0  # for these, in units of what a count of one gives
     n_starts: int | None = None  # at most so many are averaged
     informed: bool = False  # slices begin with what their first words tell of their last
-    least: int | None = None  # slices with as few rows or columns stay as they are; by default the rank
+    least: int | None = None  # slices with as few rows or columns stay as they are
 
     def __post_init__(self) -> None:
         powers, ranks = self.powers, self.ranks
