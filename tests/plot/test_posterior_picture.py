@@ -80,6 +80,14 @@ def test_a_part_is_shown_of_what_the_whole_says():
     assert ticks(ax) == list("abca")
 
 
+def test_a_list_of_words_is_one_sequence():
+    model = random_model(2, ["dog", "cat"])
+    assert ticks(plot.posterior(model, ["dog", None, "cat"])) == ["dog", "?", "cat"]
+    assert ticks(plot.posterior(model, np.array(["cat"]))) == ["cat"]
+    with pytest.raises(CategoryError, match="'cow' at position 1"):
+        plot.posterior(model, ["dog", "cow"])
+
+
 def test_missing_symbols_are_marked():
     model = random_model(2, "ab")
     assert ticks(plot.posterior(model, [["a", None, "b"]])) == ["a", "?", "b"]

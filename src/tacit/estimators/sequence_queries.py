@@ -204,13 +204,18 @@ class SequenceModel(DensityMixin, BaseEstimator):
         check_choice("unknown", self.unknown, ("error", "missing"))
         return read_sequences(X, lengths, symbols=self.symbols_, unknown=self.unknown)
 
-    def _read_one(self, given: Any) -> Any:
-        """What was given as one sequence: text, symbols that are known, or a list of one sequence."""
+    def _as_one(self, given: Any) -> Any:
+        """A list of one sequence, where text or symbols were given of which some are known."""
         symbols = getattr(self, "symbols_", ())
-        if symbols and isinstance(given, str | list | tuple | np.ndarray):
-            known = {*symbols, None}
-            if isinstance(given, str) or all(isinstance(x, Hashable) and x in known for x in given):
-                given = [given]
+        if not symbols or not isinstance(given, str | list | tuple | np.ndarray):
+            return given
+        known = {*symbols, None}
+        is_known = [isinstance(each, Hashable) and each in known for each in given]
+        return [given] if isinstance(given, str) or not is_known or any(is_known) else given
+
+    def _read_one(self, given: Any) -> Any:
+        """What was given as one sequence: text, symbols, or a list of one sequence."""
+        given = self._as_one(given)
         sequences = self._read(given)
         if len(sequences.lengths) != 1:
             raise ArgumentError(f"given holds {len(sequences.lengths)} sequences; give one")

@@ -105,7 +105,7 @@ def posterior(
 
 def _read(model: Any, sequence: Any, max_label: int) -> tuple[Array, list[str]]:
     """(time, state) what the sequence says, and what stands at each position; nothing of numbers."""
-    one = [sequence] if isinstance(sequence, str) else sequence
+    one = model._as_one(sequence)  # noqa: SLF001  the model's own way, with its symbols
     found = model.smooth(one)
     if isinstance(found, list):
         if len(found) != 1:
@@ -113,10 +113,10 @@ def _read(model: Any, sequence: Any, max_label: int) -> tuple[Array, list[str]]:
         (found,) = found
     if not len(found):
         raise DataError("the sequence is empty: there is no position to draw")
-    read = model._read(one)  # noqa: SLF001  the model's own way, with its symbols
     if not model.symbols_:
         return found, [""] * len(found)
     shown = [style.shortened(each, max_label) for each in model.symbols_]
+    read = model._read(one)  # noqa: SLF001
     return found, [shown[code] if code >= 0 else "?" for code in read.codes.tolist()]
 
 
