@@ -61,6 +61,18 @@ def test_scores_tell_order_and_unknown_words(model):
     )
 
 
+def test_the_compiled_score_of_a_text_agrees_with_its_python_source(model):
+    from oracles.python_source import python_source
+    from tacit.loops import backoff
+
+    for line in ["der Hund läuft laut", " die\tMaus  ", "", "Maus " * 200]:
+        coded = np.frombuffer(line.encode(), dtype=np.uint8)
+        table = model.vocabulary_.packed_table
+        with python_source(backoff), np.errstate(over="ignore"):
+            found = backoff.score_text(model._packed, table, coded, model._begin, 2, True)
+        assert found == pytest.approx(model.log_prob(line), rel=1e-12)
+
+
 def test_a_long_sentence_does_not_underflow(model):
     words = ["der", "Maus"] * 2000
     scores = model.scores(words)

@@ -127,6 +127,11 @@ class Vocabulary:
         """The words, to be found by their bytes."""
         return WordTable(self.store, self.starts)
 
+    @cached_property
+    def packed_table(self) -> tuple[Any, ...]:
+        """The same as compiled loops want it."""
+        return (self.table.slots, self.table.hashes, self.table.starts, self.table.store)
+
     def ids(self, words: Iterable[str]) -> Ids:
         """(word,) the numbers of some words; 0 where one is not known."""
         get = self._places.get

@@ -87,8 +87,8 @@ class Model:
 
     def score(self, sentence: str, bos: bool = True, eos: bool = True) -> float:
         """The logarithm to base 10 of the probability of a sentence: log10 p(sentence </s> | <s>)."""
-        ids = np.array(self._known.line_places(sentence), dtype=np.int32)
-        return self._model._line_log_prob(ids, begin=bos, end=eos) / _TEN  # noqa: SLF001  the same room
+        log_prob = self._model._text_log_prob(sentence, begin=bos, end=eos, refuse=False)  # noqa: SLF001  the same room
+        return log_prob / _TEN
 
     def perplexity(self, sentence: str) -> float:
         """The perplexity of a sentence, its end included."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.estimators.arguments import check_choice, check_count
-from tacit.estimators.language_queries import LanguageModel
+from tacit.estimators.language_queries import LanguageModel, Sentence
 from tacit.estimators.progress import reporting
 
 if TYPE_CHECKING:
@@ -70,21 +70,32 @@ class BackoffLM(LanguageModel):
         save_backoff(self, path)
 
     def _keep(self, model: GramModel, diagnostics: dict[str, Any]) -> None:
-        from tacit.loops.backoff import score_line
+        from tacit.loops.backoff import score_text
         from tacit.query.grams import begin_state, packed
 
         self.model_, self.vocabulary_, self.diagnostics_ = model, model.vocabulary, diagnostics
         # At hand for single sentences, where even an import takes its time.
-        self._packed, self._begin, self._score_line = packed(model), begin_state(model), score_line
+        self._packed, self._begin, self._score_text = packed(model), begin_state(model), score_text
 
     def _line_scores(self, corpus: Corpus, *, begin: bool, end: bool) -> LineScores:
         from tacit.query.grams import score_corpus
 
         return score_corpus(self.model_, corpus, begin=begin, end=end)
 
-    def _line_log_prob(self, ids: Ids, *, begin: bool, end: bool) -> float:
+    def log_prob(self, sentence: Sentence, *, begin: bool = True, end: bool = True) -> float:
+        """The natural log-probability of a sentence, see `LanguageModel.log_prob`."""
+        if isinstance(sentence, str) and hasattr(self, "diagnostics_"):
+            found = self._text_log_prob(sentence, begin=begin, end=end, refuse=True)
+            if found <= 0:
+                return found
+        return super().log_prob(sentence, begin=begin, end=end)
+
+    def _text_log_prob(self, text: str, *, begin: bool, end: bool, refuse: bool) -> float:
+        """The same of a text with blanks between words; infinite where it holds markers and may not."""
+        coded = np.frombuffer(text.encode(), dtype=np.uint8)
         start, stop = self._begin if begin else -1, 2 if end else -1
-        return self._score_line(self._packed, ids, start, stop)  # type: ignore[no-any-return]
+        table = self.vocabulary_.packed_table
+        return self._score_text(self._packed, table, coded, start, stop, refuse)  # type: ignore[no-any-return]
 
     def _start(self, *, begin: bool) -> int:
         return self._begin if begin else -1

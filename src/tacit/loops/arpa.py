@@ -6,11 +6,11 @@ import numpy as np
 from numba import njit
 
 from tacit.loops.backoff import find_gram, find_word
+from tacit.loops.texts import BASIS, HALF, PRIME
 
 # Why `parse_grams` stopped early
 GOOD, BAD_NUMBER, FEW_WORDS, UNKNOWN_WORD, MORE_THERE, TOO_HIGH = 0, 1, 2, 3, 4, 5
 
-_BASIS, _PRIME, _HALF = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3), np.uint64(29)
 _DIGITS = 10_000_000  # seven digits behind the point
 
 
@@ -163,13 +163,13 @@ def parse_grams(text, at, n_grams, table, ids, probs, weights):
         for position in range(order):
             while at < size and (text[at] == 32 or text[at] == 9 or text[at] == 13):
                 at += 1
-            code, first = _BASIS, at
+            code, first = BASIS, at
             while at < size and not (text[at] == 32 or 9 <= text[at] <= 13):
-                code = (code ^ np.uint64(text[at])) * _PRIME
+                code = (code ^ np.uint64(text[at])) * PRIME
                 at += 1
             if at == first:
                 return gram, line, FEW_WORDS
-            slot = (code ^ (code >> _HALF)) & mask
+            slot = (code ^ (code >> HALF)) & mask
             word, length = slots[slot], at - first
             while word >= 0:
                 start = starts[word]

@@ -10,17 +10,18 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from tacit.loops.texts import BASIS, HALF, PRIME
+
 
 @njit(cache=True, nogil=True, inline="always")
 def find_word(words, low, high, word):
     """Where a word stands among ascending ones from `low` to before `high`, or -1."""
-    while high - low > 8:
-        middle = (low + high) >> 1
-        if words[middle] <= word:
-            low = middle
-        else:
-            high = middle
-    for place in range(low, high):
+    size = high - low
+    while size > 4:  # without a branch that nobody can foresee
+        half = size >> 1
+        low += half * (words[low + half] <= word)
+        size -= half
+    for place in range(low, low + size):
         if words[place] == word:
             return place
     return -1
@@ -72,12 +73,43 @@ def score_lines(model, ids, ends, states, end, probs, grams):
 
 
 @njit(cache=True, nogil=True)
-def score_line(model, ids, state, end):
-    """The natural log-probability of a line; see `score_lines`."""
+def score_text(model, table, text, state, end, refuse):
+    """The natural log-probability of a line of text.
+
+    Parameters
+    ----------
+    table : slots, hashes, starts and store of the words, see `tacit.loops.texts`
+    text : (byte,)  blanks between words
+    state, end : see `score_lines`
+    refuse : whether `<s>` and `</s>` in the text give infinity
+    """
+    slots, hashes, starts, store = table
     suffixes, probs, highest = model[1], model[3], model[5]
-    total, product = 0.0, 1.0
-    for word in ids:
-        gram, weight = find_gram(model, state, word)
+    mask, size = np.uint64(len(slots) - 1), len(text)
+    total, product, at = 0.0, 1.0, 0
+    while at < size:
+        if text[at] == 32 or 9 <= text[at] <= 13:
+            at += 1
+            continue
+        code, first = BASIS, at
+        while at < size and not (text[at] == 32 or 9 <= text[at] <= 13):
+            code = (code ^ np.uint64(text[at])) * PRIME
+            at += 1
+        slot = (code ^ (code >> HALF)) & mask
+        word, length = slots[slot], at - first
+        while word >= 0:
+            start = starts[word]
+            if hashes[word] == code and starts[word + 1] - start - 1 == length:
+                same = True
+                for place in range(length):
+                    same &= store[start + place] == text[first + place]
+                if same:
+                    break
+            slot = (slot + np.uint64(1)) & mask
+            word = slots[slot]
+        if refuse and 1 <= word <= 2:
+            return np.inf
+        gram, weight = find_gram(model, state, max(word, 0))
         product *= weight * probs[gram]
         if product < 1e-200:
             total += np.log(product)

@@ -20,7 +20,8 @@ TAKE, SKIP, STOP = (
 # The places of `state`
 AT, WORDS, IDS, LINES = 0, 1, 2, 3
 
-_BASIS, _PRIME, _HALF = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3), np.uint64(29)
+# Of the hash: FNV-1a, its upper half folded into the lower
+BASIS, PRIME, HALF = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3), np.uint64(29)
 
 
 @njit(cache=True, nogil=True)
@@ -28,11 +29,11 @@ def fill_slots(store, starts, hashes, n_words, slots):
     """Put all words into an empty table; hashes are written too."""
     mask = np.uint64(len(slots) - 1)
     for word in range(n_words):
-        value = _BASIS
+        value = BASIS
         for place in range(starts[word], starts[word + 1] - 1):
-            value = (value ^ np.uint64(store[place])) * _PRIME
+            value = (value ^ np.uint64(store[place])) * PRIME
         hashes[word] = value
-        slot = (value ^ (value >> _HALF)) & mask
+        slot = (value ^ (value >> HALF)) & mask
         while slots[slot] >= 0:
             slot = (slot + np.uint64(1)) & mask
         slots[slot] = word
@@ -73,19 +74,19 @@ def encode_words(text, state, slots, hashes, starts, store, counts, actions, lea
         if byte == 32 or 9 <= byte <= 13:
             at += 1
             continue
-        value, stop = _BASIS, at
+        value, stop = BASIS, at
         while stop < size:
             byte = text[stop]
             if byte <= 32 and (byte == 32 or 9 <= byte <= 13 or byte == 0):
                 break
-            value = (value ^ np.uint64(byte)) * _PRIME
+            value = (value ^ np.uint64(byte)) * PRIME
             stop += 1
         if stop == size:
             break
         if byte == 0:
             why = NUL
             break
-        slot = (value ^ (value >> _HALF)) & mask
+        slot = (value ^ (value >> HALF)) & mask
         length, word = stop - at, slots[slot]
         while word >= 0:
             if hashes[word] == value and starts[word + 1] - starts[word] - 1 == length:
