@@ -191,6 +191,16 @@ def test_symbols_without_any_order_need_one_state():
     )
 
 
+@pytest.mark.parametrize("learn", ["auto", "tensor", "spectral"])
+def test_too_little_to_choose_by_is_one_state(learn):
+    for texts in (["aaa", "a"], ["abab"] * 4):
+        model = HMM("auto", learn).fit(texts)
+        assert model.n_states_ == 1
+        assert np.isfinite(model.score(texts))
+    with pytest.raises(DataError, match="three"):
+        HMM("auto", "spectral").fit(["ab", "b"])
+
+
 @pytest.mark.parametrize("lengths", [[100], [1000], [3, 500], [7] * 50, [1] * 30, [1]])
 def test_what_is_left_out_is_not_learnt_from(lengths):
     ends = np.concatenate([[0], np.cumsum(lengths)])

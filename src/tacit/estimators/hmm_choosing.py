@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.data.sequences import Sequences
 from tacit.data.series import Series
-from tacit.errors import RankError
+from tacit.errors import DataError, RankError
 from tacit.estimators.progress import Report
 
 Array = NDArray[np.float64]
@@ -51,7 +51,8 @@ def choose_states(
     Parameters
     ----------
     learn : callable
-        From a number of states to a model; a `RankError` ends the ladder.
+        From a number of states to a model; a `RankError` ends the ladder, and so does a `DataError`: what
+        is kept may be too short where the whole is not.
     ask : callable
         From a model to (sequence,) log-probabilities of sequences that it has not seen.
     n_positions : int
@@ -72,7 +73,7 @@ def choose_states(
         report(0.9 * place / len(ladder), f"{k} states")
         try:
             found = np.maximum(ask(learn(k)), -1e9)  # what is impossible is very bad, not undefined
-        except RankError:
+        except (RankError, DataError):
             break
         waited = (
             0 if not logs or found.mean() > max(l.mean() for l in logs.values()) else waited + 1
@@ -80,6 +81,8 @@ def choose_states(
         logs[k] = found
         if waited >= patience and k >= least:
             break
+    if not logs:
+        return Choice(1, [])
     best = max(logs, key=lambda k: (logs[k].mean(), -k))
     chosen = best
     for k in sorted(logs):

@@ -108,8 +108,10 @@ def _rows(table: Any, name: str) -> Any:
     if not np.isfinite(found).all() or (found < 0).any():
         raise DataError(f"{name} holds what are no probabilities; fit the model on more data")
     sums = found.sum(axis=-1, keepdims=True)
-    if (np.abs(sums - 1) > 1e-3).any():
+    wrong = sums[np.abs(sums - 1) > 1e-3]
+    if len(wrong):
         raise DataError(
-            f"a row of {name} sums to {float(sums.ravel()[0]):.3g}: a state never visited?"
+            f"a row of {name} sums to {float(wrong[0]):.3g}: a state that was never visited? Fit the model "
+            f"on more data, or with fewer states"
         )
     return found / sums

@@ -93,7 +93,7 @@ class HMMQueries(SequenceModel):
         sequences = self._read(X, lengths)
         if self._has_tables:
             return self._positions(sequences, lambda seen: self._filtered(seen).now)
-        walk, _ = self._proper.walk(sequences.codes, sequences.lengths)
+        walk = self._proper.walk(sequences.codes, sequences.lengths)
         return per_position(sequences, walk.normalised(walk.before + 1))
 
     def smooth(self, X: Any, lengths: Any = None) -> Any:
@@ -253,7 +253,7 @@ class HMMQueries(SequenceModel):
             )
         if isinstance(learnt, ChainTables):
             return self._next_states(sequences, every=every, steps=steps) @ learnt.emit[0]
-        walk, _ = learnt.walk(sequences.codes, sequences.lengths)
+        walk = learnt.walk(sequences.codes, sequences.lengths)
         states = learnt.passed(walk.states.at(walk.before if every else walk.last), steps - 1)
         found, repairs = learnt.predictions(states)
         self._record(repairs, walk.n_restarts)
@@ -333,7 +333,7 @@ class HMMQueries(SequenceModel):
             return self._proper.operators.start
         sequences = self._read_one(given)
         if not self._has_tables:
-            walk, _ = self._proper.walk(sequences.codes, sequences.lengths)
+            walk = self._proper.walk(sequences.codes, sequences.lengths)
             return np.asarray(walk.normalised(walk.last)[0])
         states = self._next_states(sequences, every=False, steps=1)[0]
         if not states.sum() > 0:

@@ -275,10 +275,10 @@ def em_restarts(
 
 @dataclass(frozen=True, eq=False)
 class OnlineHmm:
-    """Tables that follow a running mean of expected counts per position, batch by batch."""
+    """Tables that follow a running mean of expected counts per sequence, batch by batch."""
 
     tables: ChainTables
-    mean: Array  # flat, expected counts per sequence seen
+    mean: Array  # flat, like the tables
     n_batches: int = 0
 
     @staticmethod

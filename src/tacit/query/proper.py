@@ -55,16 +55,16 @@ class ProperOperators:
         mixed = (1 - self.fallback) * found.T + self.fallback * self.shares
         return mixed, repairs
 
-    def walk(self, codes: Codes, lengths: Integers) -> tuple[Walk, Messages]:
+    def walk(self, codes: Codes, lengths: Integers) -> Walk:
         """All sequences walked; states that are lost begin anew from the mean state."""
         n = len(self.shares)
         one_hot = np.vstack([np.eye(n), np.full(n, np.nan)])[codes]  # the last for code -1
         seen = seen_messages(self.operators, [one_hot])
-        return walked(self.operators, seen, lengths, restart=True), seen
+        return walked(self.operators, seen, lengths, restart=True)
 
     def step_logs(self, codes: Codes, lengths: Integers) -> StepLogs:
         """Log-probability of each symbol given those before it, 0 where it is missing."""
-        walk, _ = self.walk(codes, lengths)
+        walk = self.walk(codes, lengths)
         raw = expected(self.operators, walk.states.at(walk.before), 0)
         told, repairs = self._made_proper(raw)
         at, there = np.arange(len(codes)), codes >= 0
