@@ -171,10 +171,14 @@ def test_a_text_is_scored_as_its_words_one_by_one(plans):
 
 @pytest.mark.parametrize("pads", ["one", "all"])
 @pytest.mark.parametrize("order", [2, 3, 4])
-def test_stored_parts_say_what_the_chosen_model_says(order, pads):
+@pytest.mark.parametrize("choose", [True, False])
+def test_stored_parts_say_what_the_chosen_model_says(order, pads, choose):
     corpus, counts = counted(8, order, pads)
-    valid = read_corpus(text(9), vocabulary=corpus.vocabulary)
-    fitted = fit_ensemble(counts, small_plans(order), n_starts=2, random_state=0, valid=valid)
+    # Nothing was seen after an unknown word.
+    valid = read_corpus([*text(9), "a z b", "z z c d"], vocabulary=corpus.vocabulary)
+    fitted = fit_ensemble(
+        counts, small_plans(order), n_starts=2, random_state=0, valid=valid, choose_weights=choose
+    )
     said = np.exp(-score_corpus(fitted.ensemble, valid).log_probs.mean())
     # Shares lost to single precision are given back after parts are joined, not before.
     assert said == pytest.approx(fitted.perplexities["after"], rel=1e-5)
