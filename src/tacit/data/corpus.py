@@ -84,6 +84,8 @@ def read_corpus(
     DataError, FileFormatError
         Bytes that are no text (with line and position), or markers in it.
     """
+    from tacit.loops.grams import gather
+
     learn = vocabulary is None
     special = Vocabulary.of_words(()) if vocabulary is None else vocabulary
     table = WordTable(special.store, special.starts) if learn else special.table
@@ -95,7 +97,7 @@ def read_corpus(
     joined, places = np.concatenate(pieces), np.concatenate(ends)
     if vocabulary is None:
         vocabulary, renamed = counted_vocabulary(table, least_count=least_count, n_words=n_words)
-        joined = renamed[joined]
+        gather(renamed, joined, 0, joined)
     return Corpus(joined, places, vocabulary)
 
 

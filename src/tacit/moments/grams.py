@@ -247,7 +247,8 @@ def _extended(
         n_grams, n_places = extend_grams(
             ids, places, followers, sizes, *old, END, at == order, new, *rooms
         )
-        words = table.words[suffixes[:n_grams]]
+        words = np.empty(n_grams, dtype=np.int32)
+        gather(table.words, suffixes[:n_grams], 0, words)
         counted = counts[:n_grams].astype(np.int64)
         if n_pads > 1:
             counted[words == BEGIN] = 0
