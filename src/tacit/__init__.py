@@ -23,6 +23,7 @@ __all__ = [  # noqa: RUF022  by letter, whatever the case
     "LatentJunctionTree",
     "LatentTree",
     "MixedLM",
+    "PowerLowRankLM",
     "ProbabilisticAutomaton",
     "TacitError",
     "Topology",
@@ -51,6 +52,7 @@ _HOMES = {
     "LatentJunctionTree": "tacit.estimators.junction",
     "LatentTree": "tacit.estimators.latent_tree",
     "MixedLM": "tacit.estimators.mixed_lm",
+    "PowerLowRankLM": "tacit.estimators.power_low_rank_lm",
     "ProbabilisticAutomaton": "tacit.estimators.probabilistic_automaton",
     "TacitError": "tacit.errors",
     "Topology": "tacit.structure.topology",
@@ -78,6 +80,7 @@ if TYPE_CHECKING:
     from tacit.estimators.kneser_ney_lm import BackoffLM, KneserNeyLM
     from tacit.estimators.latent_tree import LatentClass, LatentTree
     from tacit.estimators.mixed_lm import MixedLM
+    from tacit.estimators.power_low_rank_lm import PowerLowRankLM
     from tacit.estimators.probabilistic_automaton import ProbabilisticAutomaton
     from tacit.estimators.saved import load
     from tacit.estimators.structures import learn_structure

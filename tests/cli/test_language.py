@@ -53,6 +53,13 @@ def test_classes_and_word_lists(run, folder):
     assert len(tacit.load(folder / "own.tacit").vocabulary_) == 7
 
 
+def test_ensembles_with_a_text_to_choose_by(run, folder):
+    more = ("--kind", "power-low-rank", "--order", "2", "--validation", "asked.txt")
+    assert "2-grams" in run("lm", "train", "train.txt", "-o", "own.tacit", *more)
+    model = tacit.PowerLowRankLM(order=2, random_state=0).fit(LINES, validation=ASKED)
+    assert tacit.load(folder / "own.tacit").score(ASKED) == pytest.approx(model.score(ASKED))
+
+
 def test_perplexity(run, folder):
     found = tacit.load(folder / "words.tacit").perplexity(ASKED)
     assert f"{float(found):.4f}" in run("lm", "perplexity", "words.tacit", "asked.txt")
@@ -105,6 +112,7 @@ def test_info_tells_of_language_models_and_other_commands_point_to_lm(run):
         (["train", "nowhere.txt", "-o", "x.tacit"], "nowhere.txt"),
         (["train", "train.txt", "-o", "x.tacit", "--classes", "3"], "--kind"),
         (["train", "train.txt", "-o", "x.tacit", "--kind", "classes", "--plain"], "--kind"),
+        (["train", "train.txt", "-o", "x.tacit", "--validation", "asked.txt"], "--kind"),
         (["perplexity", "words.tacit", "words.tacit"], "UTF-8"),
         (["arpa", "words.tacit", "x.tacit"], "ARPA"),
         (["trian", "train.txt"], "train"),

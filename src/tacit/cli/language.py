@@ -30,6 +30,7 @@ class Kind(StrEnum):
 
     kneser_ney = "kneser-ney"
     classes = "classes"
+    power_low_rank = "power-low-rank"
 
 
 class Markers(StrEnum):
@@ -53,6 +54,9 @@ def train(
     n_classes: Annotated[
         int | None, typer.Option("--classes", min=1, help="Of classes: how many; else 200.")
     ] = None,
+    validation: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Of power-low-rank: a text to choose by.")
+    ] = None,
     vocabulary: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The words to know, one on each line.")
     ] = None,
@@ -74,14 +78,15 @@ def train(
     from tacit.files.models import check_suffix
 
     check_suffix(output)  # before the work, not after it
-    others = (
-        {"--classes": n_classes}
-        if kind is Kind.kneser_ney
-        else {"--plain": plain or None, "--back-off": back_off or None}
-    )
-    for option, value in others.items():
-        if value is not None:
-            raise typer.BadParameter(f"it does not go with --kind {kind}", param_hint=option)
+    own: dict[Kind, dict[str, Any]] = {
+        Kind.kneser_ney: {"--plain": plain or None, "--back-off": back_off or None},
+        Kind.classes: {"--classes": n_classes},
+        Kind.power_low_rank: {"--validation": validation},
+    }
+    for other in own.keys() - {kind}:
+        for option, value in own[other].items():
+            if value is not None:
+                raise typer.BadParameter(f"it does not go with --kind {kind}", param_hint=option)
     more: dict[str, Any] = {
         "vocabulary": None if vocabulary is None else _word_list(vocabulary),
         "least_count": least_count,
@@ -94,11 +99,15 @@ def train(
         from tacit import ClassLM
 
         model = ClassLM(order, n_classes or 200, **more)
+    elif kind is Kind.power_low_rank:
+        from tacit import PowerLowRankLM
+
+        model = PowerLowRankLM(order, random_state=0, **more)
     else:
         from tacit import KneserNeyLM
 
         model = KneserNeyLM(order, modified=not plain, interpolated=not back_off, **more)
-    model.fit([*texts])
+    model.fit([*texts], **({} if validation is None else {"validation": validation}))
     model.set_params(progress=None)
     model.save(output)
     _tell(model, output, json=json)
