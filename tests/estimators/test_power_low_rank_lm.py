@@ -149,3 +149,11 @@ def test_a_damaged_file_is_refused(model, tmp_path, name, change):
     write_model(path, header, arrays)
     with pytest.raises(FileFormatError):
         tacit.load(path)
+
+
+@pytest.mark.parametrize("lines", [["a b a", "b"], [""], ["a"], ["a a a a"]])
+@pytest.mark.parametrize("preset", [None, "thesis"])
+def test_tiny_texts(lines, preset):
+    for order in (1, 3, 4):
+        model = PowerLowRankLM(order, preset=preset, random_state=0, n_jobs=2).fit(lines)
+        assert model.next_proba("a").sum() == pytest.approx(1, abs=1e-12)

@@ -283,7 +283,7 @@ def _ranges(starts: Ints, n_jobs: int) -> list[tuple[int, int]]:
 def _pieces(sizes: Ints, n_jobs: int) -> list[Ints]:
     """Blocks in groups with about as many entries each; the largest come first."""
     order = np.argsort(-sizes, kind="stable")
-    if n_jobs == 1:
+    if n_jobs == 1 or len(sizes) == 0:
         return [np.sort(order)]
     reach = np.cumsum(sizes[order])
     n_pieces = n_jobs * PIECES
