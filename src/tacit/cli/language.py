@@ -153,7 +153,7 @@ def score(
     import numpy as np
     import pyarrow as pa
 
-    from tacit.cli.output import check_table_path, console, print_json, print_rows, put_table
+    from tacit.cli.output import check_table_path, give_table
     from tacit.data.corpus import read_corpus
     from tacit.data.vocabulary import END
 
@@ -180,14 +180,7 @@ def score(
             "log_prob": found.sums(),
         }
     table = pa.table(columns)
-    if json and output is None:
-        print_rows(table)
-        return
-    put_table(table, output)
-    if json:
-        print_json({"n_rows": table.num_rows, "output": str(output)})
-    elif output is not None:
-        console().print(f"{table.num_rows} rows written to {output}", markup=False)
+    give_table(table, output, json=json)
 
 
 def next_words(

@@ -73,6 +73,18 @@ def put_table(table: pa.Table, path: Path | None) -> None:
         pq.write_table(table, temporary)
 
 
+def give_table(table: pa.Table, path: Path | None, *, json: bool) -> None:
+    """Write a table to a file and say so, or print it: as CSV, or as JSON."""
+    if json and path is None:
+        print_rows(table)
+        return
+    put_table(table, path)
+    if json:
+        print_json({"n_rows": table.num_rows, "output": str(path)})
+    elif path is not None:
+        console().print(f"{table.num_rows} rows written to {path}", markup=False)
+
+
 def print_rows(table: pa.Table) -> None:
     """Print a table as a JSON list with one object per row."""
     print_json(table.to_pylist())

@@ -43,7 +43,7 @@ def sample(
     Sequences of symbols are written in the long form, or with -o FILE.txt as a line for each.
     """
     from tacit.cli.normals import drawn_numbers, shows_numbers
-    from tacit.cli.output import check_table_path, console, print_json, print_rows, put_table
+    from tacit.cli.output import check_table_path, give_table
     from tacit.cli.sequences import drawn_sequences, is_chain
     from tacit.cli.symbols import drawn_symbols, is_lines, is_symbolic, put_drawn
     from tacit.errors import NotAvailableError
@@ -72,11 +72,4 @@ def sample(
                 f"{several[0]!r}"
             )
         table = fitted.sample(n, given=known, random_state=seed, like="pyarrow")
-    if json and output is None:
-        print_rows(table)
-        return
-    put_table(table, output)
-    if json:
-        print_json({"n_rows": table.num_rows, "output": str(output)})
-    elif output is not None:
-        console().print(f"{table.num_rows} rows written to {output}", markup=False)
+    give_table(table, output, json=json)
