@@ -1,116 +1,20 @@
-"""`tacit lm`: language models of words."""
+"""`tacit lm`: what language models of words can be asked."""
 
 from __future__ import annotations
 
-from enum import StrEnum
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli import learning
 from tacit.cli.options import Json, Model, is_language_model
 
 if TYPE_CHECKING:
     from tacit.estimators.language_queries import LanguageModel
 
-Texts = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="TEXT...",
-        help="UTF-8 text with a sentence on each line; packed where it ends in .gz, .bz2, .xz or .zst.",
-    ),
-]
 Text = Annotated[Path, typer.Argument(metavar="TEXT", help="UTF-8 text, a sentence on each line.")]
 After = Annotated[str, typer.Argument(metavar="WORDS", help="What the sentence began with.")]
-
-
-class Kind(StrEnum):
-    """Language models that there are."""
-
-    kneser_ney = "kneser-ney"
-    classes = "classes"
-    power_low_rank = "power-low-rank"
-
-
-class Markers(StrEnum):
-    """What to do with markers in a text."""
-
-    error = "error"
-    skip = "skip"
-
-
-def train(
-    texts: Texts,
-    output: learning.Output,
-    order: Annotated[int, typer.Option(min=1, help="Words of the longest n-grams.")] = 3,
-    kind: Annotated[Kind, typer.Option(help="classes: n-grams of word classes.")] = Kind.kneser_ney,
-    plain: Annotated[
-        bool, typer.Option("--plain", help="Of kneser-ney: one discount for each order, not three.")
-    ] = False,
-    back_off: Annotated[
-        bool, typer.Option("--back-off", help="Of kneser-ney: not interpolated.")
-    ] = False,
-    n_classes: Annotated[
-        int | None, typer.Option("--classes", min=1, help="Of classes: how many; else 200.")
-    ] = None,
-    validation: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Of power-low-rank: a text to choose by.")
-    ] = None,
-    vocabulary: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The words to know, one on each line.")
-    ] = None,
-    least_count: Annotated[
-        int, typer.Option(min=1, help="Words that occur less often become <unk>.")
-    ] = 1,
-    words: Annotated[
-        int | None, typer.Option("--words", min=1, help="Know so many words, the most frequent.")
-    ] = None,
-    markers: Annotated[
-        Markers, typer.Option(help="What to do with <s> and </s> in a text.")
-    ] = Markers.error,
-    json: Json = False,
-) -> None:
-    """Learn a language model from text.
-
-    For example: tacit lm train train.txt.gz -o model.tacit --order 5
-    """
-    from tacit.files.models import check_suffix
-
-    check_suffix(output)  # before the work, not after it
-    own: dict[Kind, dict[str, Any]] = {
-        Kind.kneser_ney: {"--plain": plain or None, "--back-off": back_off or None},
-        Kind.classes: {"--classes": n_classes},
-        Kind.power_low_rank: {"--validation": validation},
-    }
-    for other in own.keys() - {kind}:
-        for option, value in own[other].items():
-            if value is not None:
-                raise typer.BadParameter(f"it does not go with --kind {kind}", param_hint=option)
-    more: dict[str, Any] = {
-        "vocabulary": None if vocabulary is None else _word_list(vocabulary),
-        "least_count": least_count,
-        "n_words": words,
-        "markers": markers.value,
-        "progress": True,
-    }
-    model: Any
-    if kind is Kind.classes:
-        from tacit import ClassLM
-
-        model = ClassLM(order, n_classes or 200, **more)
-    elif kind is Kind.power_low_rank:
-        from tacit import PowerLowRankLM
-
-        model = PowerLowRankLM(order, random_state=0, **more)
-    else:
-        from tacit import KneserNeyLM
-
-        model = KneserNeyLM(order, modified=not plain, interpolated=not back_off, **more)
-    model.fit([*texts], **({} if validation is None else {"validation": validation}))
-    model.set_params(progress=None)
-    model.save(output)
-    _tell(model, output, json=json)
 
 
 def perplexity(model: Model, text: Text, json: Json = False) -> None:
@@ -260,7 +164,7 @@ def arpa(
     if json:
         print_json({"output": str(target), "n_grams": model.diagnostics_["n_grams"]})
         return
-    console().print(f"{_grams(model)} written to {target}", markup=False)
+    console().print(f"{grams_of(model.diagnostics_)} written to {target}", markup=False)
 
 
 def describe(header: dict[str, Any], fitted: Any, *, json: bool) -> None:
@@ -307,30 +211,7 @@ def _load(path: Path) -> LanguageModel:
     return fitted
 
 
-def _word_list(path: Path) -> list[str]:
-    from tacit.errors import DataError
-
-    try:
-        return path.read_text(encoding="utf-8").split()
-    except UnicodeDecodeError as error:
-        raise DataError(f"{str(path)!r} is no UTF-8 text: {error}") from error
-
-
-def _grams(model: Any) -> str:
-    counts = model.diagnostics_["n_grams"]
+def grams_of(said: Mapping[str, Any]) -> str:
+    """How many n-grams of each order there are, in words."""
+    counts = said["n_grams"]
     return ", ".join(f"{count:,} {order}-grams" for order, count in enumerate(counts, start=1))
-
-
-def _tell(model: Any, output: Path, *, json: bool) -> None:
-    """What was learnt: in a line, or in JSON."""
-    from tacit.cli.output import console, print_json
-
-    said = model.diagnostics_
-    if json:
-        print_json({"model": str(output), "kind": type(model).__name__, **said})
-        return
-    console().print(
-        f"{said['n_words']:,} words on {said['n_lines']:,} lines, {said['n_types']:,} different; "
-        f"{_grams(model)}; saved as {output}",
-        markup=False,
-    )

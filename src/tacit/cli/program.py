@@ -26,6 +26,8 @@ from tacit.cli import (
     impute,
     info,
     language,
+    language_counts,
+    language_train,
     plot,
     predict,
     query,
@@ -113,7 +115,9 @@ _learning.command("automaton")(fit_automaton.automaton)
 _learning.command("junction")(fit_junction.junction)
 app.add_typer(_learning, name="fit")
 _language = typer.Typer(help="Language models of words: learn, score, draw.", **_LOOK)
-_language.command("train")(language.train)
+_language.command("train")(language_train.train)
+_language.command("count")(language_counts.count)
+_language.command("merge")(language_counts.merge)
 _language.command("perplexity")(language.perplexity)
 _language.command("score")(language.score)
 _language.command("next")(language.next_words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -85,7 +86,7 @@ class Vocabulary:
         others = [word for word in words if word not in SPECIAL]
         listed = [*SPECIAL, *others]
         if len(set(listed)) != len(listed):
-            twice = next(word for place, word in enumerate(others) if word in others[:place])
+            twice = Counter(others).most_common(1)[0][0]
             raise DataError(f"the word {twice!r} stands twice in the vocabulary; give it once")
         coded = [word.encode() for word in listed]
         for word, code in zip(listed, coded, strict=True):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.estimators.arguments import check_choice, check_count
 from tacit.estimators.language_queries import LanguageModel, Sentence
-from tacit.estimators.progress import reporting
+from tacit.estimators.progress import Report, reporting
 
 if TYPE_CHECKING:
     from tacit.data.corpus import Corpus
@@ -223,12 +223,7 @@ class KneserNeyLM(BackoffLM):
         y : None
             Not used.
         """
-        from tacit.estimators.language_counting import (
-            Reading,
-            count_in_memory,
-            count_on_disk,
-            memory_bytes,
-        )
+        from tacit.estimators.language_counting import Reading, counts_of
 
         self._check_arguments()
         reading = Reading(
@@ -240,21 +235,22 @@ class KneserNeyLM(BackoffLM):
             self.markers,
             self.unknown,
         )
-        with reporting(self.progress) as report:
-            if self.memory is None and self.folder is None:
-                return self._learn(count_in_memory(X, reading, report))
-            room = memory_bytes("2GB" if self.memory is None else self.memory)
-            with count_on_disk(X, reading, room, self.folder, report) as counts:
-                return self._learn(counts)
+        with (
+            reporting(self.progress) as report,
+            counts_of(X, reading, memory=self.memory, folder=self.folder, report=report) as counts,
+        ):
+            return self._learn(counts, report)
 
     def fit_counts(self, counts: GramCounts) -> Self:
         """Learn from counted n-grams, for instance of many texts added; `order` and `pads` are theirs."""
         self._check_arguments()
-        return self._learn(counts)
+        with reporting(self.progress) as report:
+            return self._learn(counts, report)
 
-    def _learn(self, counts: GramCounts) -> Self:
+    def _learn(self, counts: GramCounts, report: Report) -> Self:
         from tacit.params.kneser_ney import kneser_ney
 
+        report(0.8, f"smoothing {sum(map(len, counts.tables)):,} n-grams")
         model, used = kneser_ney(
             counts,
             modified=self.modified,

@@ -1,18 +1,19 @@
-"""Counting the n-grams of texts that do not fit memory: piece by piece, on disk.
+"""Counting the n-grams of texts, also of those that do not fit memory: piece by piece, on disk.
 
-A text is read twice, once for its vocabulary, once for its n-grams. Each piece that was counted is a folder
-of its own; work that was broken off goes on after the last one.
+There a text is read twice, once for its vocabulary, once for its n-grams. Each piece that was counted is a
+folder of its own; work that was broken off goes on after the last one. Counts of several texts are joined,
+each read with a vocabulary of its own or all with the same.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
-import os
 import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from tacit.data.corpus import Corpus, read_blocks, read_corpus, read_vocabulary
-from tacit.data.vocabulary import Vocabulary
-from tacit.errors import ArgumentError, TacitError
+from tacit.data.vocabulary import Vocabulary, joint_vocabulary
+from tacit.errors import ArgumentError, DataError, TacitError
 from tacit.estimators.progress import Report, silent
 from tacit.files.grams import CountsFolder, read_counts, write_counts
 from tacit.moments.grams import GramCounts
@@ -30,6 +31,8 @@ _logger = logging.getLogger(__name__)
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _FEWEST = 10_000  # words of a piece, however little memory there is
+WORDS_GIVEN = "words_given"  # a note of counts whose words were a list, not those of the text
+_PIECE, _JOINT = "piece", "joint"  # what the names of folders begin with
 
 
 @dataclass(frozen=True)
@@ -97,11 +100,123 @@ def count_on_disk(
         raise ArgumentError(
             "with memory= a text is read twice, but an iterator is gone after once; give a path or a list"
         )
-    if folder is None:
-        with tempfile.TemporaryDirectory(prefix="tacit-") as place:
-            yield _counted(X, reading, memory, Path(place), report)
-    else:
-        yield _counted(X, reading, memory, Path(folder), report)
+    with _place(folder) as place:
+        yield _counted(X, reading, memory, place, report)
+
+
+@contextmanager
+def counts_of(
+    X: Any,
+    reading: Reading,
+    *,
+    memory: int | str | None = None,
+    folder: Any = None,
+    report: Report = silent,
+) -> Iterator[GramCounts]:
+    """The counts of a text, in memory, or on disk where memory or a folder is given."""
+    if memory is None and folder is None:
+        yield count_in_memory(X, reading, report)
+        return
+    room = memory_bytes("2GB" if memory is None else memory)
+    with count_on_disk(X, reading, room, folder, report) as counts:
+        yield counts
+
+
+@contextmanager
+def joined_counts(
+    paths: Sequence[Path],
+    *,
+    least_count: int = 1,
+    n_words: int | None = None,
+    folder: Any = None,
+    report: Report = silent,
+) -> Iterator[GramCounts]:
+    """The counts of several folders together, mapped from disk: those of all their texts read at once.
+
+    One of the folders at a time is in memory, and only where it knows other words than the rest.
+
+    Parameters
+    ----------
+    paths : list of paths
+        Folders that `tacit.files.grams.write_counts` wrote, all with their own words or all with the same.
+    least_count, n_words : int
+        Which words are kept, see `tacit.data.vocabulary.counted_vocabulary`.
+    folder : path, optional
+        For what comes between; by default a temporary one.
+
+    Raises
+    ------
+    DataError
+        The counts are of different orders, or the words of some were given and those of others learnt.
+    """
+    parts = [read_counts(path) for path in paths]
+    if not parts:
+        raise DataError("there are no counts to join; give at least one")
+    selects = least_count > 1 or n_words is not None
+    same = all(part.vocabulary == parts[0][0].vocabulary for part, _ in parts)
+    _check_alike(paths, parts, same=same, selects=selects)
+    with _place(folder) as place:
+        names = list(paths)
+        if selects or not same:
+            pairs = [(part.vocabulary, part.tables[0].counts) for part, _ in parts]
+            known, maps = joint_vocabulary(pairs, least_count=least_count, n_words=n_words)
+            for number, ((part, _), numbers) in enumerate(zip(parts, maps, strict=True)):
+                report(0.6 * number / len(paths), f"numbering words of {paths[number].name} anew")
+                names[number] = place / f"{_PIECE}-{number:05d}"
+                write_counts(part.renamed(known, numbers), names[number])
+        report(0.6, f"joining {len(names)} counts")
+        yield _joined(names, place)
+
+
+def _check_alike(
+    paths: Sequence[Path],
+    parts: Sequence[tuple[GramCounts, dict[str, Any]]],
+    *,
+    same: bool,
+    selects: bool,
+) -> None:
+    """Raise where counts cannot be those of one text."""
+    first, _ = parts[0]
+    for path, (part, notes) in zip(paths, parts, strict=True):
+        if (part.order, part.pads) != (first.order, first.pads):
+            raise DataError(
+                f"{str(path)!r} has n-grams of order {part.order} with {part.pads} <s> in front of lines, "
+                f"{str(paths[0])!r} of order {first.order} with {first.pads}; count all alike"
+            )
+        if WORDS_GIVEN in notes and not same:
+            raise DataError(
+                f"{str(path)!r} was counted with a list of words, and others have other words; count all "
+                "with the same list, or all without"
+            )
+        if WORDS_GIVEN in notes and selects:
+            raise DataError(
+                f"{str(path)!r} was counted with a list of words, which all stay; least counts and numbers "
+                "of words are for words of the texts"
+            )
+
+
+@contextmanager
+def _place(folder: Any) -> Iterator[Path]:
+    """The folder, or a temporary one."""
+    if folder is not None:
+        yield Path(folder)
+        return
+    with tempfile.TemporaryDirectory(prefix="tacit-") as place:
+        yield Path(place)
+
+
+def clear_pieces(folder: Path) -> bool:
+    """Remove the pieces in a folder, and the folder where nothing else is in it; whether there were any."""
+    pieces = [
+        path
+        for kind in (_PIECE, _JOINT)
+        for path in (*folder.glob(f"{kind}-*"), *folder.glob(f".{kind}-*.part"))
+    ]
+    for path in pieces:
+        shutil.rmtree(path, ignore_errors=True)
+    with suppress(OSError):  # not there, or not empty
+        folder.rmdir()
+    return bool(pieces)
 
 
 def _counted(X: Any, reading: Reading, memory: int, folder: Path, report: Report) -> GramCounts:
@@ -116,18 +231,20 @@ def _counted(X: Any, reading: Reading, memory: int, folder: Path, report: Report
     # Numbers of words, places and their order; room for sorting; tables of every order.
     n_words = max(memory // (2 * (24 + 24 * reading.order)), _FEWEST)
     blocks = read_blocks(X, known, markers=reading.markers, unknown=reading.unknown)
-    mark = {**_sources(X), "order": reading.order, "pads": reading.pads, "n_words": n_words}
-    names, done = [], 0
-    going = True
+    names: list[Path] = []
+    done, taken = 0, 0
     for number, piece in enumerate(_pieces(blocks, n_words, known)):
-        path = folder / f"piece-{number:05d}"
-        notes = {**mark, "piece": number, "words": piece.n_words, "lines": piece.n_lines}
-        going = going and _is_done(path, notes, known)
-        if not going:
+        path = folder / f"{_PIECE}-{number:05d}"
+        notes = {"order": reading.order, "pads": reading.pads, "text": _mark(piece)}
+        if taken == number and _is_done(path, notes, known):
+            taken += 1
+        else:
             write_counts(GramCounts.of(piece, reading.order, pads=reading.pads), path, notes)
         names.append(path)
         done += piece.n_words
         report(0.4, f"counted {done:,} words")
+    if taken:
+        _logger.info("went on after %d pieces that were counted before", taken)
     if not names:
         return GramCounts.empty(known, reading.order, pads=reading.pads)
     report(0.7, f"joining {len(names)} pieces")
@@ -174,15 +291,11 @@ def _is_done(path: Path, notes: dict[str, Any], known: Vocabulary) -> bool:
     return False
 
 
-def _sources(X: Any) -> dict[str, Any]:
-    """What tells one text from another without reading it: names, sizes and times of files."""
-    paths = [X] if isinstance(X, str | os.PathLike) else X if isinstance(X, list | tuple) else []
-    files = []
-    for path in paths:
-        if isinstance(path, os.PathLike) or path is X:
-            state = Path(path).stat()
-            files.append([str(path), state.st_size, state.st_mtime_ns])
-    return {"files": files}
+def _mark(piece: Corpus) -> str:
+    """What tells one piece of text from another."""
+    found = hashlib.blake2b(piece.ids.tobytes(), digest_size=16)
+    found.update(piece.ends.tobytes())
+    return found.hexdigest()
 
 
 def _joined(names: list[Path], folder: Path) -> GramCounts:
@@ -195,7 +308,7 @@ def _joined(names: list[Path], folder: Path) -> GramCounts:
             if len(pair) == 1:
                 above += pair
                 continue
-            path = folder / f"joint-{step:02d}-{place:05d}"
+            path = folder / f"{_JOINT}-{step:02d}-{place:05d}"
             one, two = (read_counts(each)[0] for each in pair)
             with CountsFolder(path) as made:
                 made.finish(one.added(two, made.allocate))

@@ -35,7 +35,8 @@ _MODEL = {
 def save_backoff(model: BackoffLM, path: str | os.PathLike[str]) -> None:
     """Write a fitted n-gram model to one file, whole or not at all."""
     header = common_header(model)
-    header["arguments"].pop("progress", None)
+    for name in ("progress", "memory", "folder", "vocabulary"):  # how it came about, or held in arrays
+        header["arguments"].pop(name, None)
     write_model(path, header, {**vocabulary_arrays(model.vocabulary_), **gram_arrays(model.model_)})
 
 

@@ -179,6 +179,21 @@ class GramCounts:
             out[low:high] = table.counts[low:high]
         return out
 
+    def up_to(self, order: int) -> GramCounts:
+        """The counts of the lower orders alone, as if no higher ones had been counted.
+
+        Raises
+        ------
+        DataError
+            There are no such orders, or lines have more ``<s>`` in front than that order has.
+        """
+        if not 1 <= order <= self.order or (order < self.order and self.pads > 1):
+            raise DataError(
+                f"these are counts of order {self.order} with {self.pads} <s> in front of lines, from which "
+                f"order {order} cannot be had; count the text anew"
+            )
+        return GramCounts(self.vocabulary, self.tables[:order], self.pads, self.n_lines)
+
     def renamed(self, vocabulary: Vocabulary, places: Ids) -> GramCounts:
         """The same counts with other numbers for words; several may become one.
 
