@@ -1,5 +1,6 @@
 """Hidden Markov models of normal numbers: likelihoods by enumeration, and EM that climbs."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.stats import multivariate_normal
 from tacit.loops.gaussian_chain import correlated, exponentials, independent
 from tacit.params.gaussian_chain import GaussianChain, GaussianLayout
 from tacit.params.gaussian_start import cells_of
+from tacit.polish.chains import MOVES, STARTS
 from tacit.polish.climb import AbsoluteGain, climb
 from tacit.polish.gaussian_chain import (
     Rows,
@@ -163,10 +165,58 @@ def test_numbers_far_out_and_constant_columns_do_not_break_it():
     assert (np.linalg.eigvalsh(best.covariances) > 0).all()
 
 
-def test_a_stationary_start_is_that_of_the_moves():
-    chain = random_chain(10)
-    values, ends = drawn(chain, 100, 5)
-    best, _ = polished_gaussian(chain, Rows(values, ends), gain=1e-2, max_iter=50, stationary=True)
+def stationary(chain):
+    return replace(chain, start=chain.stationary)
+
+
+def value(chain, rows, strength):
+    """Log-likelihood of some rows with the prior of densities, starts and moves."""
+    seen = number_evidence(chain, rows.values, rows.ends)
+    prior = sum(
+        strength * weight / chain.n_states * np.log(table).sum()
+        for weight, table in ((STARTS, chain.start), (MOVES, chain.moves))
+    )
+    return filtered(chain, seen).log_probs().sum() + log_prior(chain, strength) + prior
+
+
+@pytest.mark.parametrize("accelerated", [False, True])
+@pytest.mark.parametrize("strength", [0.01, 1.0])
+def test_with_a_stationary_start_the_likelihood_never_falls(accelerated, strength):
+    # Starts weigh a third of all: as if they were fixed, steps would go downhill.
+    for seed in range(6):
+        rows = Rows(*drawn(stationary(random_chain(seed, apart=0.8)), 80, 3, seed))
+        first = stationary(random_chain(100 + seed))
+        if accelerated:
+            best, found = polished_gaussian(
+                first, rows, gain=1e-3, max_iter=100, strength=strength, stationary=True
+            )
+        else:
+            layout = GaussianLayout(3, 2, diagonal=False)
+            step = gaussian_step(layout, rows, strength, stationary=True)
+            rule = AbsoluteGain(1e-3)
+            found = climb(step, layout.flat(first), rule, max_iter=100, warn=False)
+            best = layout.chain(found.values)
+        assert len(found.trace) > 10
+        assert found.trace[0] == pytest.approx(value(first, rows, strength), abs=1e-4)
+        assert min(np.diff(found.trace)) > -1e-9
+        assert value(best, rows, strength) >= found.objective - 1e-9
+        assert best.start @ best.moves == pytest.approx(best.start, abs=1e-9)
+
+
+def test_counts_of_starts_say_something_of_stationary_moves():
+    """Sequences of one position show nothing but the long run."""
+    truth = GaussianChain(
+        np.array([0.8, 0.2]),
+        np.array([[0.9, 0.1], [0.4, 0.6]]),
+        np.array([[-9.0], [9.0]]),
+        np.ones((2, 1, 1)),
+        diagonal=True,
+    )
+    rows = Rows(*drawn(truth, 500, 1))
+    first = replace(truth, start=np.full(2, 0.5), moves=np.full((2, 2), 0.5))
+    best, _ = polished_gaussian(first, rows, gain=1e-6, max_iter=200, strength=0.0, stationary=True)
+    # Half a hundredth is a twentieth of a nat here: the last steps are small.
+    assert best.start[1] == pytest.approx(np.mean(rows.values > 0), abs=5e-3)
     assert best.start @ best.moves == pytest.approx(best.start, abs=1e-9)
 
 

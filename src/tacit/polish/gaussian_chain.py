@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tacit.params.gaussian_chain import GaussianChain, GaussianLayout
 from tacit.polish.chains import MOVES, STARTS
 from tacit.polish.climb import AbsoluteGain, Climb, Step, climb_accelerated
+from tacit.polish.hmm_stationary import long_run, stationary_moves
 from tacit.query.gaussian_chain import number_evidence, patterns_of
 
 Array = NDArray[np.float64]
@@ -158,7 +159,10 @@ def log_prior(chain: GaussianChain, strength: float) -> float:
 def gaussian_step(
     layout: GaussianLayout, rows: Rows, strength: float, *, stationary: bool = False
 ) -> Step:
-    """One step of MAP-EM on the flat numbers of a chain."""
+    """One step of MAP-EM on the flat numbers of a chain.
+
+    A stationary start follows from the moves; these are then likelier than before, if not the likeliest.
+    """
     from tacit.loops.chains import forward_backward
     from tacit.loops.climbing import maximise
 
@@ -169,20 +173,21 @@ def gaussian_step(
 
     def step(values: Array) -> tuple[float, Array, Array]:
         chain = layout.chain(values)
-        start = chain.stationary if stationary else chain.start
         seen = number_evidence(chain, rows.values, rows.ends)
         counts = np.zeros(n_tables)
         starts, moves = counts[:k], counts[k:].reshape(k, k)
         forward_backward(
-            start, chain.moves, seen.likelihoods, rows.ends, posterior, logs, starts, moves
+            chain.start, chain.moves, seen.likelihoods, rows.ends, posterior, logs, starts, moves
         )
         sums = row_sums(rows, posterior, chain, diagonal=layout.diagonal)
         means, covariances = densities(sums, strength)
         objective = float(logs.sum() + seen.taken.sum()) + log_prior(chain, strength)
         dirichlet, tables = maximise(counts, pseudo, values[:n_tables], layout.row_starts)
-        better = GaussianChain(
-            tables[:k], tables[k:].reshape(k, k), means, covariances, layout.diagonal
-        )
+        begun, moved = tables[:k], tables[k:].reshape(k, k)
+        if stationary:
+            moved = stationary_moves(starts, moves, chain.moves)
+            begun = long_run(moved)
+        better = GaussianChain(begun, moved, means, covariances, layout.diagonal)
         visits = posterior.sum(axis=0)
         masses = layout.masses(chain, visits, moves, starts)
         return objective + dirichlet, layout.flat(better), masses
@@ -202,24 +207,26 @@ def polished_gaussian(
 ) -> tuple[GaussianChain, Climb]:
     """Accelerated MAP-EM from this chain, until a step gains less than `gain` nats.
 
-    With `stationary` the start is that of the long run; moves are then learnt as if it were fixed.
+    With `stationary` the start is that of the long run, wherever the moves go.
     """
     layout = GaussianLayout(chain.n_states, chain.n_columns, chain.diagonal)
+
+    def allowed(values: Array) -> Array:
+        found = layout.allowed(values)
+        if stationary:
+            found[: layout.n_states] = layout.chain(found).stationary
+        return found
+
     first = layout.flat(chain)
     n_tables = layout.n_states * (layout.n_states + 1)
     first[:n_tables] = np.maximum(first[:n_tables], 1e-9)
     found = climb_accelerated(
         gaussian_step(layout, rows, strength, stationary=stationary),
-        layout.allowed(first),
+        allowed(first),
         AbsoluteGain(gain),
-        normalise=layout.allowed,
+        normalise=allowed,
         max_iter=max_iter,
         progress=progress,
         warn=False,
     )
-    best = layout.chain(found.values)
-    if stationary:
-        best = GaussianChain(
-            best.stationary, best.moves, best.means, best.covariances, best.diagonal
-        )
-    return best, found
+    return layout.chain(found.values), found
