@@ -238,3 +238,21 @@ def test_completing_keeps_observed_numbers_and_fills_the_gaps(kind):
     assert found["c0"][:30] == numbers[:30]
     assert found["c0"][30] == table.schema.columns[0].centers[1]
     assert found["c1"] == ["a", "b", *"b" * 29]
+
+
+@SOME
+@given(
+    st.lists(st.integers(-1, 3), min_size=1, max_size=8).filter(lambda codes: max(codes) >= 0),
+    st.permutations(["a", "b", "C", ""]) | st.permutations([0, 1, -1, 7]),
+    st.sampled_from([pa.int8(), pa.uint8(), pa.int64()]),
+)
+def test_ordered_levels_are_read_alike_at_once_in_chunks_and_with_weights(codes, levels, kind):
+    indices = pa.array([code if code >= 0 else None for code in codes], kind)
+    column = pa.DictionaryArray.from_arrays(indices, pa.array(levels), ordered=True)
+    table = pa.table({"x": column})
+    at_once = read_table(table)
+    assert at_once.schema["x"].categories == tuple(levels)
+    assert at_once.codes[:, 0].tolist() == codes
+    for other in (read_table([table]), read_table(table, sample_weight=np.ones(len(codes)))):
+        assert other.schema == at_once.schema
+        assert other.codes.tolist() == at_once.codes.tolist()

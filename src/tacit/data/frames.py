@@ -236,7 +236,7 @@ def _raw_column(series: nw.Series[Any], name: str) -> Raw:
             # Through Arrow, levels that are intervals or periods would lose their text.
             native = series.to_native().array
             levels = list(native.categories)
-            return distinct_levels(levels, native.codes, None, name, ordered=native.ordered)
+            return distinct_levels(levels, native.codes, name, ordered=native.ordered)
         if isinstance(dtype, nw.Object | nw.Unknown):
             return raw_from_objects(np.asarray(series.to_native(), dtype=object), name)
         if isinstance(series.to_native().dtype, np.dtype) and dtype.is_numeric():

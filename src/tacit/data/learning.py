@@ -55,6 +55,16 @@ def seen(raw: Raw, weights: Floats | None) -> Seen:
     return Seen([raw.values[place] for place in used.tolist()], totals[used], levels)
 
 
+def column_of_levels(name: str, raw: Raw) -> Column | None:
+    """The column of an ordered categorical, whose levels are its categories and whose codes are its own.
+
+    None where the column is another one, or shows nothing. Short, because tables can have many such columns.
+    """
+    if isinstance(raw, Numbers) or not raw.levels or raw.codes.max(initial=-1) < 0:
+        return None
+    return Column(name, tuple(raw.values), "ordered")
+
+
 def _totals(values: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
     """Distinct values, ascending, and the weight of each."""
     if weights is None:

@@ -28,6 +28,7 @@ from tacit.data.coding import coded
 from tacit.data.inputs import Block, Chunks, as_source, check_size
 from tacit.data.learning import (
     Seen,
+    column_of_levels,
     learnt_column,
     minus_one_is_missing,
     seen,
@@ -239,7 +240,9 @@ def _read_block(block: Block, n_bins: int, weights: Floats | None) -> tuple[Sche
     columns = []
     for place, name in enumerate(block.names):
         raw = block.read(place)
-        column = learnt_column(name, [seen(raw, weights)], n_bins=n_bins)
+        column = column_of_levels(name, raw) if everything_counts else None
+        if column is None:
+            column = learnt_column(name, [seen(raw, weights)], n_bins=n_bins)
         if column.card > LARGEST_INT16_CARD and codes.dtype == np.int16:
             codes = codes.astype(np.int32, order="F")
         codes[:, place] = coded(raw, column, unknown=_lenient(weights))

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 # Integers up to here are exact as floats, so an integral float may be shown as an integer.
 _LARGEST_EXACT = 2.0**53
 
+# The types that stand for themselves.
+_PLAIN = frozenset({str, int, bool})
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distinct:
@@ -124,23 +127,20 @@ def raw_from_arrow(column: pa.Array | pa.ChunkedArray, name: str) -> Raw:
 
 
 def _from_dictionary(column: pa.DictionaryArray, name: str, *, ordered: bool) -> Distinct:
-    codes, missing = _filled(column.indices)
-    return distinct_levels(column.dictionary.to_pylist(), codes, missing, name, ordered=ordered)
+    codes = column.indices.to_numpy(zero_copy_only=False)
+    if codes.dtype.kind == "f":  # NaN where the code is missing
+        codes = np.where(np.isnan(codes), -1.0, codes)
+    return distinct_levels(column.dictionary.to_pylist(), codes, name, ordered=ordered)
 
 
 def distinct_levels(
-    levels: Sequence[Any],
-    codes: NDArray[Any],
-    missing: NDArray[np.bool_] | None,
-    name: str,
-    *,
-    ordered: bool,
+    levels: Sequence[Any], codes: NDArray[Any], name: str, *, ordered: bool
 ) -> Distinct:
-    """The column that a categorical holds: levels of any kind, and codes into them."""
-    plain = [level if type(level) is str else plain_value(level, name) for level in levels]
+    """The column that a categorical holds: levels of any kind, and codes into them (-1 is missing)."""
+    plain = list(levels)
+    if not set(map(type, plain)) <= _PLAIN:
+        plain = [plain_value(level, name) for level in levels]
     codes = codes.astype(np.int64, copy=False)
-    if missing is not None:
-        codes = np.where(missing, -1, codes)
     different = list(dict.fromkeys(plain))
     if len(different) == len(plain) and None not in different:
         return Distinct(plain, codes, levels=ordered)
@@ -153,7 +153,7 @@ def distinct_levels(
 
 def plain_value(value: Any, name: str) -> Any:
     """The str, int, float or bool that stands for a value; None where it is missing."""
-    if value is None or type(value) in {str, int, bool}:
+    if value is None or type(value) in _PLAIN:
         return value
     if isinstance(value, np.generic):
         return plain_value(value.item(), name)

@@ -101,6 +101,38 @@ class Vocabulary:
         lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
         return Vocabulary(store, np.concatenate([[0], np.cumsum(lengths + 1)]))
 
+    @staticmethod
+    def of_arrays(store: NDArray[Any], starts: NDArray[Any]) -> Vocabulary:
+        """The vocabulary of two arrays that come from somewhere, a file perhaps; everything is checked.
+
+        Raises
+        ------
+        DataError
+            They are no vocabulary.
+        """
+        if (
+            store.dtype != np.uint8
+            or starts.dtype != np.int64
+            or (store.ndim, starts.ndim) != (1, 1)
+        ):
+            raise DataError("the vocabulary has arrays of other types")
+        if (
+            len(starts) < 4
+            or starts[0] != 0
+            or not np.array_equal(starts[1:] - 1, np.flatnonzero(store == 10))
+        ):
+            raise DataError("the words of the vocabulary do not fit their places")
+        coded = store.tobytes().split(b"\n")[:-1]
+        if tuple(coded[:3]) != tuple(word.encode() for word in SPECIAL):
+            raise DataError(f"the vocabulary does not begin with {', '.join(SPECIAL)}")
+        if len(set(coded)) != len(coded) or store.tobytes().split() != coded:
+            raise DataError("a word of the vocabulary stands there twice, is empty, or has blanks")
+        try:
+            store.tobytes().decode()
+        except UnicodeDecodeError as error:
+            raise DataError(f"the words of the vocabulary are no UTF-8: {error}") from error
+        return Vocabulary(np.array(store), np.array(starts))
+
     def __len__(self) -> int:
         return len(self.starts) - 1
 

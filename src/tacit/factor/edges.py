@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +25,7 @@ Array = NDArray[np.float64]
 Key = TypeVar("Key", bound=Hashable)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EdgeSpectrum:
+class EdgeSpectrum(NamedTuple):
     """What was seen at an edge."""
 
     views: EdgeViews
@@ -42,8 +40,7 @@ class EdgeSpectrum:
         return largest / least if least > 0 else float("inf")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EdgeBasis:
+class EdgeBasis(NamedTuple):
     """The directions of what is below an edge that what is above it can see.
 
     With the joint table P of the two sides (the views above stand side by side), ``left.T @ P @ right`` is
@@ -244,7 +241,7 @@ def _cut_bases(
                 basis = _corrected(basis)
             if kept is not None:
                 own = kept[at, :rank]
-                basis = replace(basis, right=basis.right * own, emit=basis.emit * own)
+                basis = basis._replace(right=basis.right * own, emit=basis.emit * own)
         out.append(basis)
     return out
 
@@ -255,4 +252,4 @@ def _corrected(basis: EdgeBasis) -> EdgeBasis:
     The constant is not quite one for the features of a kernel, which is no eigenvector then.
     """
     turn = np.linalg.pinv(basis.left.T @ basis.emit)
-    return replace(basis, right=basis.right @ turn, emit=basis.emit @ turn)
+    return basis._replace(right=basis.right @ turn, emit=basis.emit @ turn)

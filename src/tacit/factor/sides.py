@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,7 +129,7 @@ def sides_from_tables(
         widths=widths,
     )
     found = zip(edges, strengths.tolist(), strict=True)
-    return stack, [replace(views, strengths=tuple(values)) for views, values in found]
+    return stack, [views._replace(strengths=tuple(values)) for views, values in found]
 
 
 def sides_from_turned_tables(
@@ -162,7 +162,7 @@ def sides_from_turned_tables(
         widths=widths,
         turned=turned,
     )
-    return stack, [replace(views, strengths=tuple(strengths))]
+    return stack, [views._replace(strengths=tuple(strengths))]
 
 
 def _group_turns(

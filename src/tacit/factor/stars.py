@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +53,7 @@ class PairMoments:
         return np.diff(self.offsets)
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeViews:
+class EdgeViews(NamedTuple):
     """What stands for the two sides of an edge."""
 
     below: Group

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from tacit.errors import ArgumentError
 from tacit.factor.ranks import checked_states
@@ -62,7 +61,7 @@ def junction_spectral(
         for edge in set(bases).intersection(junction.tree.hidden):
             basis = bases[edge]
             left, right, emit = basis.left[:, kept], basis.right[:, kept], basis.emit[:, kept]
-            bases[edge] = replace(basis, left=left, right=right, emit=emit)
+            bases[edge] = basis._replace(left=left, right=right, emit=emit)
     nodes: Mapping[int, Dense | Chain] = _cores(
         junction.tree, moments, bases, list(junction.tree.hidden)
     )

@@ -26,6 +26,9 @@ from tacit.structure.rooted import RootedTree
 
 Array = NDArray[np.float64]
 
+# The shapes of a node's factors (None where a leaf is sent as it is), and of its views.
+_Sizes = tuple[tuple[tuple[int, ...] | None, ...], tuple[tuple[int, ...], ...]]
+
 REPRESENTATIONS = ("auto", "train", "tensor", "matrix")
 
 # Beyond this degree the products of chapter 7 had the lower error, by 3 to 15 %; below it the train.
@@ -188,22 +191,23 @@ def _cores(
         )
         asked.extend(below + group for group in _above(bases, node))
     tables = iter(moments.tables(asked) if asked else [])
-    alike: dict[object, list[tuple[int, Array, list[Array | None]]]] = defaultdict(list)
+    alike: dict[_Sizes, list[tuple[int, list[Array], list[Array | None]]]] = defaultdict(list)
     for node in nodes:
         factors = [bases[child].left if child in bases else None for child in tree.children[node]]
-        shape = [
-            moments.cards[child] if factor is None else len(factor)
-            for child, factor in zip(tree.children[node], factors, strict=True)
-        ]
-        n_cells = prod(shape)
-        blocks = [table.reshape(n_cells, -1) for table in islice(tables, len(_above(bases, node)))]
-        table = np.concatenate(blocks, axis=1).reshape(*shape, -1)
         factors.append(bases[node].right if node in bases else None)
-        key = (table.shape, *(None if factor is None else factor.shape for factor in factors))
-        alike[key].append((node, table, factors))
+        views = list(islice(tables, len(_above(bases, node))))
+        sizes = tuple(None if factor is None else factor.shape for factor in factors)
+        alike[sizes, tuple(view.shape for view in views)].append((node, views, factors))
     found: dict[int, Dense] = {}
-    for members in alike.values():
-        cores = _contracted(members)
+    for (sizes, _), members in alike.items():
+        shape = [
+            moments.cards[child] if size is None else size[0]
+            for child, size in zip(tree.children[members[0][0]], sizes[:-1], strict=True)
+        ]
+        views = [np.array(each) for each in zip(*(own for _, own, _ in members), strict=True)]
+        side_by_side = [view.reshape(len(members), prod(shape), -1) for view in views]
+        table = np.concatenate(side_by_side, axis=2).reshape(len(members), *shape, -1)
+        cores = _contracted(table, [factors for _, _, factors in members])
         found.update((node, Dense(core)) for (node, _, _), core in zip(members, cores, strict=True))
     return found
 
@@ -235,16 +239,15 @@ def _above(bases: Mapping[int, EdgeBasis], node: int) -> tuple[Group, ...]:
     return bases[node].above if node in bases else ((),)
 
 
-def _contracted(members: Sequence[tuple[int, Array, list[Array | None]]]) -> Array:
+def _contracted(tables: Array, factors: Sequence[Sequence[Array | None]]) -> Array:
     """Tables of equal shape, each of their modes multiplied with a matrix of its own (or with none)."""
-    current = np.array([table for _, table, _ in members])
-    n_tables, *shape = current.shape
+    n_tables, *shape = tables.shape
     for mode, size in enumerate(shape):
         # The first mode is multiplied and put last: after a full turn all stand where they were.
-        current = current.reshape(n_tables, size, -1)
-        if members[0][2][mode] is not None:
-            factors = np.array([each[mode] for _, _, each in members])
-            current = factors.swapaxes(1, 2) @ current
-            shape[mode] = current.shape[1]
-        current = current.swapaxes(1, 2)
-    return np.ascontiguousarray(current.reshape(n_tables, *shape))
+        tables = tables.reshape(n_tables, size, -1)
+        if factors[0][mode] is not None:
+            turns = np.array([each[mode] for each in factors])
+            tables = turns.swapaxes(1, 2) @ tables
+            shape[mode] = tables.shape[1]
+        tables = tables.swapaxes(1, 2)
+    return np.ascontiguousarray(tables.reshape(n_tables, *shape))
