@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.data.corpus import read_corpus
-from tacit.errors import ArgumentError, FileFormatError, FileWriteError, MissingDataError
+from tacit.errors import ArgumentError
 from tacit.estimators import language_counting
 from tacit.estimators.kneser_ney_lm import KneserNeyLM
 from tacit.estimators.language_counting import memory_bytes
@@ -108,31 +108,3 @@ def test_memory_is_understood(text, wanted):
 def test_strange_memory_is_refused(wrong):
     with pytest.raises(ArgumentError, match="give bytes, or a text as '2GB'"):
         memory_bytes(wrong)
-
-
-def test_folders_of_counts_are_checked(tmp_path):
-    counts = GramCounts.of(read_corpus(["a b", "b"]), 2)
-    write_counts(counts, tmp_path / "c")
-    write_counts(counts, tmp_path / "c")  # replaces its own kind
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "file").write_text("precious")
-    with pytest.raises(FileWriteError, match="something else is there"):
-        write_counts(counts, tmp_path / "other")
-    assert (tmp_path / "other" / "file").read_text() == "precious"
-    with pytest.raises(MissingDataError, match="no folder of counts"):
-        read_counts(tmp_path / "other")
-    np.save(tmp_path / "c" / "counts.2.npy", np.zeros(1, np.int64))
-    with pytest.raises(FileFormatError, match="different lengths"):
-        read_counts(tmp_path / "c")
-    np.save(tmp_path / "c" / "counts.2.npy", np.zeros(1, np.int32))
-    with pytest.raises(FileFormatError, match="of other types"):
-        read_counts(tmp_path / "c")
-    np.save(tmp_path / "c" / "vocabulary.starts.npy", np.zeros(2, np.int64))
-    with pytest.raises(FileFormatError, match="damaged"):
-        read_counts(tmp_path / "c")
-    (tmp_path / "c" / "counts.json").write_text('{"format": 9}')
-    with pytest.raises(FileFormatError, match="format 9"):
-        read_counts(tmp_path / "c")
-    empty = GramCounts.empty(counts.vocabulary, 2)
-    write_counts(empty, tmp_path / "e")
-    assert read_counts(tmp_path / "e")[0].n_words == 0

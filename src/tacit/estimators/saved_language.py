@@ -13,6 +13,7 @@ from tacit.data.vocabulary import Vocabulary
 from tacit.errors import FileFormatError
 from tacit.estimators.saved_header import check_header, common_header, made_from
 from tacit.files.models import write_model
+from tacit.moments.grams import MOST_ORDER
 from tacit.params.grams import GramModel
 from tacit.params.kneser_ney import Discounts
 
@@ -35,7 +36,12 @@ _MODEL = {
 def save_backoff(model: BackoffLM, path: str | os.PathLike[str]) -> None:
     """Write a fitted n-gram model to one file, whole or not at all."""
     header = common_header(model)
-    for name in ("progress", "memory", "folder", "vocabulary"):  # how it came about, or held in arrays
+    for name in (
+        "progress",
+        "memory",
+        "folder",
+        "vocabulary",
+    ):  # how it came about, or held in arrays
         header["arguments"].pop(name, None)
     write_model(path, header, {**vocabulary_arrays(model.vocabulary_), **gram_arrays(model.model_)})
 
@@ -118,14 +124,7 @@ def load_classes(
 
 def vocabulary_from(arrays: Arrays) -> Vocabulary:
     """The vocabulary that a file holds."""
-    store, starts = arrays["vocabulary.store"], arrays["vocabulary.starts"]
-    if store.dtype != np.uint8 or starts.dtype != np.int64 or len(starts) < 4:
-        raise FileFormatError("the vocabulary has arrays of other types")
-    if starts[0] != 0 or starts[-1] != len(store) or (np.diff(starts) < 1).any():
-        raise FileFormatError("the words of the vocabulary do not fit their places")
-    if (store[starts[1:] - 1] != 10).any():
-        raise FileFormatError("the words of the vocabulary do not fit their places")
-    return Vocabulary(store, starts)
+    return Vocabulary.of_arrays(arrays["vocabulary.store"], arrays["vocabulary.starts"])
 
 
 def gram_model_from(arrays: Arrays) -> GramModel:
@@ -135,6 +134,8 @@ def gram_model_from(arrays: Arrays) -> GramModel:
             raise FileFormatError(f"the array {name!r} is missing, or of another type")
     model = GramModel(vocabulary_from(arrays), **{name: arrays[name] for name in _MODEL})
     n, n_words, offsets = len(model.words), len(model.vocabulary), model.offsets
+    if not 2 <= len(offsets) <= MOST_ORDER + 1:
+        raise FileFormatError(f"there are {len(offsets) - 1} orders of n-grams")
     lengths = {len(model.suffixes), len(model.probs), int(offsets[-1])}
     if lengths != {n} or offsets[0] != 0 or offsets[1] != n_words or (np.diff(offsets) < 0).any():
         raise FileFormatError("the arrays of n-grams have different lengths")
@@ -142,11 +143,15 @@ def gram_model_from(arrays: Arrays) -> GramModel:
     firsts = model.firsts
     if len(model.backoffs) != n_contexts or len(firsts) != n_contexts + 1:
         raise FileFormatError("the arrays of contexts have different lengths")
-    if firsts[0] != n_words or firsts[-1] != n or (np.diff(firsts) < 0).any():
+    inner = offsets[:-1]  # where the n-grams of each order begin to be contexts of the next
+    if (firsts[inner] != offsets[1:]).any() or (np.diff(firsts) < 0).any():
         raise FileFormatError("the n-grams do not fit their contexts")
     if model.words.min() < 0 or model.words.max() >= n_words:
         raise FileFormatError("an n-gram has a word that is not in the vocabulary")
-    if (model.suffixes >= np.arange(n)).any() or model.suffixes.min() < -1:
+    shorter = np.repeat(
+        offsets[:-1], np.diff(offsets)
+    )  # n-grams of lower orders stand before these
+    if (model.suffixes >= shorter).any() or model.suffixes.min() < -1:
         raise FileFormatError("an n-gram ends in a longer one")
     if not (np.isfinite(model.probs).all() and np.isfinite(model.backoffs).all()):
         raise FileFormatError("probabilities or weights are not finite")

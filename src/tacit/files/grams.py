@@ -9,19 +9,31 @@ import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.vocabulary import Vocabulary
+from tacit.data.vocabulary import BEGIN, END, Vocabulary
 from tacit.errors import FileFormatError, FileWriteError, MissingDataError
 from tacit.files.plain import from_json, to_json
-from tacit.moments.grams import GramCounts, GramTable
+from tacit.moments.grams import MOST_ORDER, GramCounts, GramTable
 
 SUFFIX = ".counts"
 _FORMAT = 1
 _HEADER = "counts.json"
+# What the reading of damaged arrays and headers may raise
+_DAMAGE = (
+    OSError,
+    EOFError,
+    KeyError,
+    TypeError,
+    ValueError,
+    OverflowError,
+    SyntaxError,
+    TokenError,
+)
 _KINDS = {"words": np.int32, "suffixes": np.int32, "counts": np.int64, "starts": np.int64}
 
 
@@ -132,20 +144,58 @@ def read_counts(path: str | os.PathLike[str]) -> tuple[GramCounts, dict[str, Any
         raise MissingDataError(f"there is no folder of counts {str(path)!r}")
     try:
         header = from_json((folder / _HEADER).read_text(encoding="utf-8"))
-        if header["format"] != _FORMAT:
-            raise FileFormatError(f"format {header['format']}; this version reads {_FORMAT}")
-        store, starts = (_array(folder, f"vocabulary.{name}") for name in ("store", "starts"))
-        known = Vocabulary(np.array(store), np.array(starts))
-        tables: list[GramTable] = []
-        for order in range(1, int(header["order"]) + 1):
-            n_contexts = len(tables[-1]) if tables else 1
-            tables.append(_table(folder, order, n_contexts))
-        if len(tables[0]) != len(known):
-            raise FileFormatError("the vocabulary does not fit the counts")
-        pads, n_lines = int(header["pads"]), int(header["n_lines"])
-        return GramCounts(known, tuple(tables), pads, n_lines), header["notes"]
-    except (OSError, KeyError, TypeError, ValueError, IndexError) as error:
+        return _checked(folder, header), dict(header["notes"])
+    except _DAMAGE as error:
         raise FileFormatError(f"the counts in {str(path)!r} are damaged: {error}") from error
+
+
+def _checked(folder: Path, header: Any) -> GramCounts:
+    """The counts of a folder; whatever compiled loops rely on is checked, and that counts fit each other."""
+    if header["format"] != _FORMAT:
+        raise FileFormatError(f"format {header['format']}; this version reads {_FORMAT}")
+    order, pads, n_lines = (header[name] for name in ("order", "pads", "n_lines"))
+    if not all(type(each) is int for each in (order, pads, n_lines)):
+        raise FileFormatError("order, pads and n_lines are no integers")
+    if not 1 <= order <= MOST_ORDER or pads not in (1, max(order - 1, 1)) or n_lines < 0:
+        raise FileFormatError(f"order {order} with {pads} <s> in front of {n_lines} lines")
+    known = Vocabulary.of_arrays(
+        _array(folder, "vocabulary.store"), _array(folder, "vocabulary.starts")
+    )
+    tables = [_unigrams(folder, len(known), n_lines)]
+    for at in range(2, order + 1):
+        tables.append(_table(folder, at, len(tables[-1])))
+        _check(at, tables[-1], tables[-2], len(known), n_lines)
+    if order > 1 and (BEGIN in tables[1].words) != (pads > 1 and n_lines > 0):
+        raise FileFormatError(f"these are no n-grams with {pads} <s> in front of lines")
+    return GramCounts(known, tuple(tables), pads, n_lines)
+
+
+def _unigrams(folder: Path, n_words: int, n_lines: int) -> GramTable:
+    table = _table(folder, 1, 1)
+    numbers = np.arange(n_words)
+    if not np.array_equal(table.words, numbers) or table.suffixes.any():
+        raise FileFormatError("the vocabulary does not fit the counts")
+    counts = table.counts
+    if table.starts.tolist() != [0, n_words] or counts.min() < 0 or counts[BEGIN] != 0:
+        raise FileFormatError("the counts of order 1 do not fit the words")
+    if counts[END] != n_lines or counts.sum(dtype=np.float64) > 2.0**62:
+        raise FileFormatError("the counts of order 1 do not fit the number of lines")
+    return table
+
+
+def _check(order: int, table: GramTable, below: GramTable, n_words: int, n_lines: int) -> None:
+    from tacit.loops import grams
+
+    one, two = (tuple(getattr(each, name) for name in _KINDS) for each in (table, below))
+    found = grams.check_order(one, two, n_words, BEGIN, END, n_lines)
+    what = {
+        grams.BAD_STARTS: "n-grams do not fit their contexts",
+        grams.BAD_WORD: "words are not in the vocabulary, or not in their order",
+        grams.BAD_SUFFIX: "n-grams without their first word are not those of the order below",
+        grams.BAD_COUNT: "counts do not add up to those of the order below",
+    }
+    if found != grams.GOOD:
+        raise FileFormatError(f"order {order}: {what[found]}")
 
 
 def _table(folder: Path, order: int, n_contexts: int) -> GramTable:
@@ -153,9 +203,8 @@ def _table(folder: Path, order: int, n_contexts: int) -> GramTable:
     n = len(parts["words"])
     if any(parts[name].dtype != kind for name, kind in _KINDS.items()):
         raise FileFormatError(f"the counts of order {order} are of other types")
-    if {len(parts["suffixes"]), len(parts["counts"])} != {n} or len(
-        parts["starts"]
-    ) - 1 != n_contexts:
+    sizes = dict.fromkeys(_KINDS, n) | {"starts": n_contexts + 1}
+    if any(len(parts[name]) != size for name, size in sizes.items()):
         raise FileFormatError(f"the counts of order {order} have different lengths")
     return GramTable(**parts)
 
@@ -164,6 +213,18 @@ def _array(folder: Path, name: str) -> NDArray[Any]:
     path = folder / f"{name}.npy"
     try:
         # "c": what is written (nothing) would not go to disk; compiled loops take it for any other array
-        return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
-    except ValueError:  # an empty array cannot be mapped
-        return np.asarray(np.load(path, allow_pickle=False))
+        found = np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
+    except ValueError:
+        found = _empty_array(path)  # which cannot be mapped
+    if found.ndim != 1 or not found.flags.c_contiguous:
+        raise FileFormatError(f"the array {name!r} is not one row of numbers")
+    return found
+
+
+def _empty_array(path: Path) -> NDArray[Any]:
+    with path.open("rb") as file:
+        np.lib.format.read_magic(file)
+        shape, _, kind = np.lib.format.read_array_header_1_0(file)
+    if shape != (0,):
+        raise FileFormatError(f"{path.name!r} is cut off, or no array")
+    return np.empty(0, dtype=kind)

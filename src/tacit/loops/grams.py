@@ -13,6 +13,9 @@ from numba import njit
 
 FEW = 40  # places that are sorted by putting each where it belongs
 
+# What `check_order` may find
+GOOD, BAD_STARTS, BAD_WORD, BAD_SUFFIX, BAD_COUNT = 0, 1, 2, 3, 4
+
 
 @njit(cache=True, nogil=True)
 def place_markers(ids, ends, pads, begin, end, tokens):
@@ -207,3 +210,50 @@ def merge_order(contexts_a, contexts_b, a, b, map_a, map_b, new, new_map_a, new_
             n += 1
     starts[len(contexts_a)] = n
     return n
+
+
+@njit(cache=True, nogil=True)
+def check_order(table, below, n_words, begin, end, n_lines):
+    """Whether the n-grams of an order can be those of a text, given those of the order below, which are.
+
+    Words ascend within their context; an n-gram without its first word is one of the order below; counts are
+    those of the context in sum, but for the markers in front of lines, which are not counted and follow only
+    each other.
+
+    Parameters
+    ----------
+    table, below : words, suffixes, counts and starts of both orders
+    n_words : int  of the vocabulary
+    begin, end : int  the markers of lines
+    n_lines : int
+
+    Returns
+    -------
+    `GOOD`, or what is wrong first.
+    """
+    words, suffixes, counts, starts = table
+    low_words, low_suffixes, low_counts, low_starts = below
+    if starts[0] != 0 or starts[-1] != len(words):
+        return BAD_STARTS
+    for context in range(len(low_words)):
+        low, high = starts[context], starts[context + 1]
+        if high < low or high > len(words) or (low_words[context] == end and high > low):
+            return BAD_STARTS
+        last, total = -1, 0
+        most = n_lines if low_words[context] == begin else low_counts[context]
+        first = low_starts[low_suffixes[context]]
+        stop = low_starts[low_suffixes[context] + 1]
+        for gram in range(low, high):
+            word, suffix, count = words[gram], suffixes[gram], counts[gram]
+            if word <= last or word >= n_words:
+                return BAD_WORD
+            if suffix < first or suffix >= stop or low_words[suffix] != word:
+                return BAD_SUFFIX
+            if word == begin and (low_words[context] != begin or count != 0):
+                return BAD_WORD
+            if count < 0 or count > most - total:
+                return BAD_COUNT
+            last, total = word, total + count
+        if total != most and low_words[context] != end:
+            return BAD_COUNT
+    return GOOD

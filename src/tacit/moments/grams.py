@@ -25,6 +25,7 @@ Integers = NDArray[np.int64]
 
 Allocate = Callable[[str, int, type], NDArray[Any]]
 
+MOST_ORDER = 64  # compiled look-ups have room for so many orders
 _MOST_PLACES = 2**31 - 2
 PADS = ("one", "all")
 
@@ -235,6 +236,8 @@ class GramCounts:
 def _n_pads(order: int, pads: str) -> int:
     if isinstance(order, bool) or not isinstance(order, int) or order < 1:
         raise ArgumentError(f"order={order!r}; give an integer of at least 1")
+    if order > MOST_ORDER:
+        raise ArgumentError(f"order={order!r}; n-grams have at most {MOST_ORDER} words here")
     if pads not in PADS:
         raise ArgumentError(f"pads={pads!r} is not known; choose one of {PADS}")
     return 1 if pads == "one" else max(order - 1, 1)
