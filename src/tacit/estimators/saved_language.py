@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Arrays = Mapping[str, NDArray[Any]]
 
+_ROUNDING = 1e-5  # by which probabilities may exceed one: files of others have few digits
 _MODEL = {
     "offsets": np.int64,
     "words": np.int32,
@@ -114,8 +115,10 @@ def load_classes(
         raise FileFormatError(f"{str(path)!r} is damaged: {error}") from error
     sizes = {len(vocabulary), len(classes), len(shares)}
     kinds = classes.dtype == np.int64 and shares.dtype == np.float64
-    if len(sizes) != 1 or not kinds or classes.min() < 0 or not np.isfinite(shares).all():
+    if len(sizes) != 1 or not kinds or classes.min() < 0:
         raise FileFormatError(f"{str(path)!r} is damaged: the classes do not fit the words")
+    if not _within(shares, 1 + _ROUNDING) or shares.min() == 0:
+        raise FileFormatError(f"{str(path)!r} is damaged: a word has no share of its class")
     if int(classes.max()) + 3 > len(inner.vocabulary):
         raise FileFormatError(f"{str(path)!r} is damaged: a word is in a class that is not there")
     model._keep(vocabulary, classes, shares, inner, dict(header["diagnostics"]))  # noqa: SLF001
@@ -153,6 +156,15 @@ def gram_model_from(arrays: Arrays) -> GramModel:
     )  # n-grams of lower orders stand before these
     if (model.suffixes >= shorter).any() or model.suffixes.min() < -1:
         raise FileFormatError("an n-gram ends in a longer one")
-    if not (np.isfinite(model.probs).all() and np.isfinite(model.backoffs).all()):
-        raise FileFormatError("probabilities or weights are not finite")
+    rises = np.diff(model.words) > 0
+    rises[firsts[(firsts > 0) & (firsts < n)] - 1] = True  # the first word of a context may be any
+    if not rises.all():
+        raise FileFormatError("the words after a context are not in their order")
+    if not (_within(model.probs, 1 + _ROUNDING) and _within(model.backoffs, np.inf)):
+        raise FileFormatError("there are probabilities or weights that cannot be")
     return model
+
+
+def _within(numbers: NDArray[Any], most: float) -> bool:
+    """Whether all numbers are finite, not negative, and not above another."""
+    return bool((np.isfinite(numbers) & (numbers >= 0) & (numbers <= most)).all())
