@@ -1,6 +1,9 @@
 """`tacit lm` against what the models themselves say."""
 
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -66,6 +69,42 @@ def test_perplexity(run, folder):
     said = json.loads(run("lm", "perplexity", "words.tacit", "asked.txt", "--json"))
     assert said["perplexity"] == float(found)
     assert said["n_unknown"] == 1
+
+
+def test_nothing_is_drawn_where_nobody_looks(run):
+    for command in (
+        ["train", "train.txt", "-o", "own.tacit"],
+        ["perplexity", "words.tacit", "asked.txt"],
+    ):
+        assert "words/s" not in tacit_says("lm", *command, with_errors=True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no terminals of this kind there")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["count", "train.txt", "-o", "own.counts"],
+        ["perplexity", "words.tacit", "train.txt"],
+    ],
+)
+def test_a_terminal_shows_words_per_second(folder, command):
+    import pty
+
+    ours, theirs = pty.openpty()
+    call = [sys.executable, "-c", "from tacit.cli import main; main()", "lm", *command]
+    done = subprocess.run(
+        call,
+        cwd=folder,
+        check=True,
+        stderr=theirs,
+        stdout=subprocess.PIPE,
+        env=os.environ | {"COLUMNS": "120", "TERM": "xterm"},
+    )
+    os.close(theirs)
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert "words/s" in shown
+    assert "words/s" not in done.stdout.decode()
 
 
 def test_scores_of_lines_and_of_words(run, folder):

@@ -164,12 +164,6 @@ def test_vocabularies_may_be_given_or_cut():
     assert len(KneserNeyLM(n_words=2).fit(LINES).vocabulary_) == 5
 
 
-def test_progress_is_told():
-    seen = []
-    KneserNeyLM(order=2, progress=lambda share, text: seen.append((share, text))).fit(LINES)
-    assert seen[1] == (0.4, "counting 39 words")
-
-
 def test_an_order_of_one_is_a_bag_of_words():
     model = KneserNeyLM(order=1).fit(LINES)
     assert {score.order for score in model.scores("der Hund")} == {1}
@@ -222,3 +216,31 @@ def test_wrong_text_is_refused(model):
         model.log_prob("<s> der")
     with pytest.raises(DataError, match="line 2: the text holds '</s>'"):
         model.perplexity(["a", "b </s>"])
+
+
+def test_progress_tells_of_words_and_of_their_speed(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("\n".join([*LINES, ""]), encoding="utf-8")
+    once = sum(len(line.split()) for line in LINES)
+    for more, text, n_words in (
+        ({}, path, once),
+        ({"memory": 1}, path, once),
+        ({}, [path, path], 2 * once),
+        ({}, LINES, once),
+    ):
+        told = []
+        model = KneserNeyLM(
+            progress=lambda share, said, told=told: told.append((share, said)), **more
+        )
+        model.fit(text)
+        shares = [share for share, _ in told]
+        assert shares == sorted(shares)
+        assert 0 <= shares[0] <= shares[-1] <= 1
+        assert any(said.startswith(("reading: ", "counting: ")) for _, said in told)
+        assert sum("words/s" in said for _, said in told) >= 2
+        told.clear()
+        model.perplexity(text)
+        assert told[0] == (0.0, "scoring")
+        assert told[-1][0] == 1.0
+        assert told[-1][1].startswith(f"scoring: {n_words:,} words, ")
+        assert told[-1][1].endswith(" words/s")

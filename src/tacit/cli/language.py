@@ -21,7 +21,9 @@ def perplexity(model: Model, text: Text, json: Json = False) -> None:
     """The perplexity of a text; the end of each line counts as a word."""
     from tacit.cli.output import console, print_json
 
-    found = _load(model).perplexity(text)
+    fitted = _load(model)
+    fitted.progress = True
+    found = fitted.perplexity(text)
     said = {
         "perplexity": float(found),
         "without_unknown": found.without_unknown,
@@ -63,6 +65,7 @@ def score(
 
     check_table_path(output)
     fitted = _load(model)
+    fitted.progress = True
     found = fitted.line_scores(text)
     sizes = np.diff(found.ends, prepend=0)
     if words:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from tacit.errors import ArgumentError, DataError, FileFormatError
 
 Ids = NDArray[np.int32]
 Integers = NDArray[np.int64]
+Watch = Callable[[int, float], None]
 
 LONGEST_WORD = 1 << 20  # bytes; what is longer is no text
 _MARKERS = ("error", "skip")
@@ -63,6 +64,7 @@ def read_corpus(
     n_words: int | None = None,
     markers: str = "error",
     unknown: str = "word",
+    watch: Watch | None = None,
 ) -> Corpus:
     """The words of a text as numbers.
 
@@ -78,6 +80,9 @@ def read_corpus(
         What to do with ``<s>`` and ``</s>`` in the text.
     unknown : {"word", "error", "skip"}
         What to do with ``<unk>`` in the text: by default it stands for the unknown word.
+    watch : callable, optional
+        Gets how many words were read, and what share of the text that is (0 where nobody knows), now and
+        then.
 
     Raises
     ------
@@ -90,7 +95,8 @@ def read_corpus(
     special = Vocabulary.of_words(()) if vocabulary is None else vocabulary
     table = WordTable(special.store, special.starts) if learn else special.table
     pieces, ends, before = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)], 0
-    for ids, stops in _encoded(X, table, learn=learn, actions=_actions(markers, unknown)):
+    actions = _actions(markers, unknown)
+    for ids, stops in _encoded(X, table, learn=learn, actions=actions, watch=watch):
         pieces.append(ids)
         ends.append(stops + before)
         before += len(ids)
@@ -108,22 +114,29 @@ def read_vocabulary(
     n_words: int | None = None,
     markers: str = "error",
     unknown: str = "word",
+    watch: Watch | None = None,
 ) -> Vocabulary:
     """The vocabulary that `read_corpus` would learn, of a text that does not fit memory."""
     special = Vocabulary.of_words(())
     table = WordTable(special.store, special.starts)
-    for _ in _encoded(X, table, learn=True, actions=_actions(markers, unknown)):
+    actions = _actions(markers, unknown)
+    for _ in _encoded(X, table, learn=True, actions=actions, watch=watch):
         pass
     return counted_vocabulary(table, least_count=least_count, n_words=n_words)[0]
 
 
 def read_blocks(
-    X: Any, vocabulary: Vocabulary, *, markers: str = "error", unknown: str = "word"
+    X: Any,
+    vocabulary: Vocabulary,
+    *,
+    markers: str = "error",
+    unknown: str = "word",
+    watch: Watch | None = None,
 ) -> Iterator[Corpus]:
     """The same text in pieces of whole lines, some million words each, for what does not fit memory."""
     held = np.zeros(0, np.int32)
     actions = _actions(markers, unknown)
-    for ids, ends in _encoded(X, vocabulary.table, learn=False, actions=actions):
+    for ids, ends in _encoded(X, vocabulary.table, learn=False, actions=actions, watch=watch):
         joined = np.concatenate([held, ids]) if len(held) else ids
         stops = ends + len(held)
         last = int(stops[-1]) if len(stops) else 0
@@ -143,13 +156,23 @@ def _actions(markers: str, unknown: str) -> NDArray[np.int64]:
 
 
 def _encoded(
-    X: Any, table: WordTable, *, learn: bool, actions: NDArray[np.int64]
+    X: Any,
+    table: WordTable,
+    *,
+    learn: bool,
+    actions: NDArray[np.int64],
+    watch: Watch | None = None,
 ) -> Iterator[tuple[Ids, Integers]]:
     """The numbers of the words of each block, and how many stand before the end of each line."""
+    n_words = 0
     for source in text_sources(X):
         reader = _Reader(source, table, learn, actions)
         for block in source.blocks:
-            yield reader.encoded(block)
+            found = reader.encoded(block)
+            yield found
+            n_words += len(found[0])
+            if watch is not None:
+                watch(n_words, source.share())
         yield reader.encoded(b"", last=True)
 
 

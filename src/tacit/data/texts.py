@@ -6,9 +6,10 @@ Whatever is given becomes UTF-8 with a newline at the end of each line. Words ar
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,6 +25,9 @@ class TextSource:
 
     name: str  # what errors call it
     blocks: Iterator[bytes]
+    share: Callable[[], float] = (
+        float  # of all texts that were given: how much was read, 0 if nobody knows
+    )
     is_file: bool = True
 
 
@@ -41,16 +45,18 @@ def text_sources(X: Any) -> Iterator[TextSource]:
     MissingDataError, FileFormatError, DataError, ArgumentTypeError
     """
     if isinstance(X, str | os.PathLike):
-        yield _file(Path(X))
+        yield from _files([Path(X)])
     elif hasattr(X, "__arrow_c_array__") or hasattr(X, "__arrow_c_stream__"):
         yield TextSource("the column", _joined(_column_lines(X)), is_file=False)
     elif isinstance(X, bytes):
         raise ArgumentTypeError("bytes are no text here; give a path, or decoded lines in a list")
     elif isinstance(X, Iterable):
         if isinstance(X, list | tuple) and X and all(isinstance(one, os.PathLike) for one in X):
-            yield from map(_file, X)
+            yield from _files([Path(one) for one in X])
             return
-        yield TextSource("the lines given", _joined(_lines(X)), is_file=False)
+        total, seen = len(X) if isinstance(X, Sized) else 0, [0]
+        lines = _joined(_lines(X, seen))
+        yield TextSource("the lines given", lines, lambda: seen[0] / max(total, 1), is_file=False)
     else:
         raise ArgumentTypeError(
             f"text is a path, an iterable of lines or of lists of words, or an Arrow column, not {type(X)}"
@@ -60,16 +66,40 @@ def text_sources(X: Any) -> Iterator[TextSource]:
 # -- files ------------------------------------------------------------------------------------------
 
 
-def _file(path: Path) -> TextSource:
-    if not path.is_file():
-        what = "a folder" if path.is_dir() else "no file"
-        raise MissingDataError(
-            f"{str(path)!r} is {what}; give a file of text, or lines of text in a list: [line, ...]"
-        )
-    return TextSource(repr(str(path)), _ahead(_read(path)))
+def _files(paths: Sequence[Path]) -> Iterator[TextSource]:
+    sizes = [_size(path) for path in paths]  # all are there before the first is read
+    total, done = max(sum(sizes), 1), 0
+    for path, size in zip(paths, sizes, strict=True):
+        read = [0]
+        share = partial(_share, read, done, total)
+        yield TextSource(repr(str(path)), _ahead(_read(path, read)), share)
+        done += size
 
 
-def _read(path: Path) -> Iterator[bytes]:
+def _share(read: list[int], done: int, total: int) -> float:
+    return min((done + read[0]) / total, 1.0)
+
+
+def _size(path: Path) -> int:
+    if path.is_file():
+        return path.stat().st_size
+    what = "a folder" if path.is_dir() else f"no file{_near(path)}"
+    raise MissingDataError(
+        f"{str(path)!r} is {what}; give a file of text, or lines of text in a list: [line, ...]"
+    )
+
+
+def _near(path: Path) -> str:
+    """A file that may be meant, in words."""
+    import difflib
+
+    names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = difflib.get_close_matches(path.name, names, n=1)
+    return f", but there is {str(path.with_name(near[0]))!r}" if near else ""
+
+
+def _read(path: Path, read: list[int]) -> Iterator[bytes]:
+    """The blocks of a file; how many of its bytes were read is written to a list."""
     import lzma
     import zlib
 
@@ -77,32 +107,34 @@ def _read(path: Path) -> Iterator[bytes]:
 
     damage = (OSError, EOFError, zlib.error, lzma.LZMAError, pa.ArrowException)
     try:
-        with _opened(path) as file:
+        with path.open("rb") as raw, _opened(path, raw) as file:
             while block := file.read(BLOCK):
+                read[0] = raw.tell()
                 yield block
     except damage as error:
         raise FileFormatError(f"{str(path)!r} cannot be read: {error}") from error
 
 
-def _opened(path: Path) -> IO[bytes] | Any:
+def _opened(path: Path, raw: IO[bytes]) -> IO[bytes] | Any:
+    """A file, unpacked by its ending."""
     ending = path.suffix.lower()
     if ending == ".gz":
         import gzip
 
-        return gzip.open(path)
+        return gzip.open(raw)
     if ending == ".bz2":
         import bz2
 
-        return bz2.open(path)
+        return bz2.open(raw)
     if ending == ".xz":
         import lzma
 
-        return lzma.open(path)
+        return lzma.open(raw)
     if ending == ".zst":
         import pyarrow as pa
 
-        return pa.input_stream(str(path), compression="zstd")
-    return path.open("rb")
+        return pa.input_stream(raw, compression="zstd")
+    return raw
 
 
 def _ahead(blocks: Iterator[bytes]) -> Iterator[bytes]:
@@ -128,8 +160,9 @@ def _joined(lines: Iterable[bytes]) -> Iterator[bytes]:
         yield b"\n".join([*held, b""])
 
 
-def _lines(X: Iterable[Any]) -> Iterator[bytes]:
+def _lines(X: Iterable[Any], seen: list[int]) -> Iterator[bytes]:
     for number, line in enumerate(X, 1):
+        seen[0] = number
         if isinstance(line, str):
             text = line.rstrip("\r\n")
             coded = text.encode(errors="surrogatepass")

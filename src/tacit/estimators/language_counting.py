@@ -12,6 +12,7 @@ import logging
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.data.corpus import Corpus, read_blocks, read_corpus, read_vocabulary
+from tacit.data.corpus import Corpus, Watch, read_blocks, read_corpus, read_vocabulary
 from tacit.data.vocabulary import Vocabulary, joint_vocabulary
 from tacit.errors import ArgumentError, DataError, TacitError
 from tacit.estimators.progress import Report, silent
@@ -65,9 +66,20 @@ def memory_bytes(memory: Any) -> int:
     raise ArgumentError(f"memory={memory!r}; give bytes, or a text as '2GB' or '300MB'")
 
 
+def pace(report: Report, what: str, low: float = 0.0, high: float = 1.0) -> Watch:
+    """What tells of words as they come, and how many in a second, while the share goes from low to high."""
+    report(low, what)
+    begun = time.perf_counter()
+
+    def watch(n_words: int, share: float) -> None:
+        speed = n_words / max(time.perf_counter() - begun, 1e-9)
+        report(low + (high - low) * share, f"{what}: {n_words:,} words, {speed:,.0f} words/s")
+
+    return watch
+
+
 def count_in_memory(X: Any, reading: Reading, report: Report = silent) -> GramCounts:
     """The counts of a text that fits memory."""
-    report(0.0, "reading")
     corpus = read_corpus(
         X,
         vocabulary=reading.vocabulary,
@@ -75,9 +87,12 @@ def count_in_memory(X: Any, reading: Reading, report: Report = silent) -> GramCo
         n_words=reading.n_words,
         markers=reading.markers,
         unknown=reading.unknown,
+        watch=pace(report, "reading", 0.0, 0.4),
     )
-    report(0.4, f"counting {corpus.n_words:,} words")
-    return GramCounts.of(corpus, reading.order, pads=reading.pads)
+    watch = pace(report, "counting", 0.4, 0.8)
+    counts = GramCounts.of(corpus, reading.order, pads=reading.pads)
+    watch(corpus.n_words, 1.0)
+    return counts
 
 
 @contextmanager
@@ -220,19 +235,20 @@ def clear_pieces(folder: Path) -> bool:
 
 
 def _counted(X: Any, reading: Reading, memory: int, folder: Path, report: Report) -> GramCounts:
-    report(0.0, "reading words")
     known = reading.vocabulary or read_vocabulary(
         X,
         least_count=reading.least_count,
         n_words=reading.n_words,
         markers=reading.markers,
         unknown=reading.unknown,
+        watch=pace(report, "reading words", 0.0, 0.2),
     )
     # Numbers of words, places and their order; room for sorting; tables of every order.
     n_words = max(memory // (2 * (24 + 24 * reading.order)), _FEWEST)
-    blocks = read_blocks(X, known, markers=reading.markers, unknown=reading.unknown)
+    watch = pace(report, "counting", 0.2, 0.6)
+    blocks = read_blocks(X, known, markers=reading.markers, unknown=reading.unknown, watch=watch)
     names: list[Path] = []
-    done, taken = 0, 0
+    taken = 0
     for number, piece in enumerate(_pieces(blocks, n_words, known)):
         path = folder / f"{_PIECE}-{number:05d}"
         notes = {"order": reading.order, "pads": reading.pads, "text": _mark(piece)}
@@ -241,13 +257,11 @@ def _counted(X: Any, reading: Reading, memory: int, folder: Path, report: Report
         else:
             write_counts(GramCounts.of(piece, reading.order, pads=reading.pads), path, notes)
         names.append(path)
-        done += piece.n_words
-        report(0.4, f"counted {done:,} words")
     if taken:
         _logger.info("went on after %d pieces that were counted before", taken)
     if not names:
         return GramCounts.empty(known, reading.order, pads=reading.pads)
-    report(0.7, f"joining {len(names)} pieces")
+    report(0.6, f"joining {len(names)} pieces")
     return _joined(names, folder)
 
 

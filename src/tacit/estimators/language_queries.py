@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 
 from tacit.errors import DataError, NotAvailableError
 from tacit.estimators.arguments import check_count, check_rows, generator_from
+from tacit.estimators.progress import reporting
 
 if TYPE_CHECKING:
     from tacit.data.corpus import Corpus
@@ -76,6 +77,7 @@ class LanguageModel(BaseEstimator):
     diagnostics_: dict[str, Any]
     markers: str = "error"
     unknown: str = "word"
+    progress: Any = None
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether there is something to ask."""
@@ -254,13 +256,17 @@ class LanguageModel(BaseEstimator):
         return Corpus(ids, np.array([len(ids)]), self.vocabulary_)
 
     def _read_scores(self, X: Any) -> LineScores:
-        from tacit.data.corpus import read_corpus
+        from tacit.data.corpus import read_blocks
+        from tacit.estimators.language_counting import pace
+        from tacit.query.grams import LineScores
 
         self._check_fitted()
-        corpus = read_corpus(
-            X, vocabulary=self.vocabulary_, markers=self.markers, unknown=self.unknown
-        )
-        return self._line_scores(corpus, begin=True, end=True)
+        rules = {"markers": self.markers, "unknown": self.unknown}
+        with reporting(self.progress) as report:
+            watch = pace(report, "scoring")
+            blocks = read_blocks(X, self.vocabulary_, **rules, watch=watch)
+            parts = [self._line_scores(block, begin=True, end=True) for block in blocks]
+        return LineScores.joined(parts)
 
     # -- what a model must say --------------------------------------------------------------------
 

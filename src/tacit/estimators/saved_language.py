@@ -161,7 +161,7 @@ def gram_model_from(arrays: Arrays) -> GramModel:
     if not rises.all():
         raise FileFormatError("the words after a context are not in their order")
     if not (_within(model.probs, 1 + _ROUNDING) and _within(model.backoffs, np.inf)):
-        raise FileFormatError("there are probabilities or weights that cannot be")
+        raise FileFormatError("probabilities or weights are not finite, negative, or above one")
     return model
 
 

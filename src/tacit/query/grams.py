@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,22 @@ class LineScores:
     orders: NDArray[np.uint8]  # (word and end,)  of the n-gram that answered
     unknown: NDArray[np.bool_]  # (word and end,)  whether the word is not in the vocabulary
     ends: Integers  # (line,)  how many of these stand before the end of each line, its end marker included
+
+    @staticmethod
+    def joined(parts: Sequence[LineScores]) -> LineScores:
+        """Of several texts one after another."""
+        none = LineScores(
+            np.zeros(0), np.zeros(0, np.uint8), np.zeros(0, np.bool_), np.zeros(0, np.int64)
+        )
+        if len(parts) < 2:
+            return parts[0] if parts else none
+        shifts = np.cumsum([0, *(len(part.log_probs) for part in parts[:-1])])
+        return LineScores(
+            np.concatenate([part.log_probs for part in parts]),
+            np.concatenate([part.orders for part in parts]),
+            np.concatenate([part.unknown for part in parts]),
+            np.concatenate([part.ends + shift for part, shift in zip(parts, shifts, strict=True)]),
+        )
 
     def sums(self) -> Array:
         """(line,) the log-probability of each line."""
