@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.experiments import sites, stocks, tags, towns
+from tacit.experiments import sites, stocks, tags, texts, towns
 
 
 @pytest.fixture(scope="session")
@@ -152,5 +152,40 @@ def made_up_tags(folder_of_tags, monkeypatch):
         cache.cache_clear()
     monkeypatch.setenv("TACIT_DATA", str(folder_of_tags))
     yield folder_of_tags
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def folder_of_texts(folder_of_stocks):
+    """Four corpora of forty words in groups that follow each other; some lines are blank."""
+    rng = np.random.default_rng(4)
+    moves = rng.dirichlet(np.full(5, 0.2), size=5)  # of groups of eight words
+
+    def line():
+        group, found = int(rng.integers(5)), []
+        while rng.random() > 0.15:
+            found.append(f"w{group}{int(8 * rng.random() ** 2)}")
+            group = int(rng.choice(5, p=moves[group]))
+        return " ".join(found)
+
+    for corpus in texts.CORPORA:
+        folder = folder_of_stocks / "lm" / corpus
+        folder.mkdir(parents=True)
+        for part, n in (("train", 160), ("valid", 40), ("test", 40)):
+            lines = [line() for _ in range(n)]
+            rare = [f"rare{number}" for number in range(4)] if part == "train" else []
+            (folder / f"{part}.txt").write_text("\n".join([*lines, *rare, "<unk> w00"]) + "\n")
+    return folder_of_stocks
+
+
+@pytest.fixture
+def made_up_texts(folder_of_texts, monkeypatch):
+    """The folder that loaders look in; what experiments remember of another is forgotten."""
+    caches = (texts.judged, texts.texts_of, texts._few_lines, texts._warm_up, texts._classes)
+    for cache in caches:
+        cache.cache_clear()
+    monkeypatch.setenv("TACIT_DATA", str(folder_of_texts))
+    yield folder_of_texts
     for cache in caches:
         cache.cache_clear()

@@ -14,6 +14,10 @@ REAL = {
     "fig-7.9",
     "song-fig-3",
     "wfa-pos",
+    "table-9.1",
+    "fig-9.2",
+    "table-9.2",
+    "table-9.3",
 }  # those with data that are not drawn from a model
 NUMBERS = {"fig-6.5", "fig-6.6"}  # those that draw numbers, not categories
 MODELS = [name for name in HOMES if name not in REAL | NUMBERS]
@@ -229,3 +233,35 @@ def test_the_parts_of_speech_are_those_of_the_whole_treebank_with_both_bases():
         2,
         3,
     ]
+
+
+LANGUAGE = ("table-9.1", "fig-9.2", "table-9.2", "table-9.3")
+
+
+@pytest.mark.parametrize("name", LANGUAGE)
+def test_language_models_learn_from_all_four_texts_as_a_whole(name):
+    whole = {case.corpus for case in paper(name).cases if (case.every, case.every_held) == (1, 1)}
+    assert whole == {"ptb", "wikitext-2", "english-eltec", "russian-drama-novels"}
+    assert {case.every_held for case in paper(name).cases} == {1}
+
+
+def test_orders_and_classes_of_language_models_are_those_of_the_thesis():
+    assert [paper(name).sizes for name in LANGUAGE] == [(3,), (2, 3, 4), (4,), (3, 4)]
+    found = [
+        dict(each.options)["n_classes"]
+        for each in paper("table-9.1").methods
+        if each.learn == "classes"
+    ]
+    assert found == [32, 64, 128, 256, 512, 1024]
+    for name, modified, interpolated in (
+        ("BO-KN", False, False),
+        ("int-KN", False, True),
+        ("BO-MKN", True, False),
+        ("int-MKN", True, True),
+    ):
+        asked = {"modified": modified, "interpolated": interpolated}
+        assert options("table-9.1", name) == (asked, False)
+    for name in LANGUAGE[:3]:
+        assert options(name, "PLRE") == ({"preset": "thesis", "choose": True}, True)
+    given, _ = options("table-9.3", "PLRE, given ranks")
+    assert given == {"preset": "thesis", "choose": False, "ranks": ((2, 90), (3, 90))}

@@ -31,7 +31,9 @@ def read(path):
         return list(csv.DictReader(file))
 
 
-@pytest.mark.usefixtures("made_up_stocks", "made_up_sites", "made_up_towns", "made_up_tags")
+@pytest.mark.usefixtures(
+    "made_up_stocks", "made_up_sites", "made_up_towns", "made_up_tags", "made_up_texts"
+)
 @pytest.mark.parametrize("name", HOMES)
 def test_a_tiny_run_writes_table_and_picture_and_is_not_run_again(name, tmp_path, monkeypatch):
     told = []

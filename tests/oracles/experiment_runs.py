@@ -8,10 +8,11 @@ def made_run(kind, trial, error, seconds):
     results = {kind.first_result: error, "kl": 0.1, "not_positive": 0.0, "seconds": seconds}
     results |= {"splits": 0.1, "spread": 0.1 * error, "wrong_by_bayes": error}
     results |= {"wrong_aside": error, "nats": -error}
+    results |= {"valid": error, "gain": error, "mean": error}
     names = kind.columns()[len(trial.key) :]
     cells = [f"{results[name]:.6g}" if name in results else "" for name in names]
-    if "n_steps" in names:
-        cells[names.index("n_steps")] = "10"
+    whole = {"n_steps": "10", "n_ahead": "10", "n_words": "100000", "n_types": "1000"}
+    cells = [whole.get(name, cell) for name, cell in zip(names, cells, strict=True)]
     return kind.of_cells([*trial.key, *cells])
 
 

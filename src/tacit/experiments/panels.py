@@ -22,9 +22,15 @@ LABELS = {
     "distance": "error on the grid",
     "hops": "wrong hops (summed over pairs)",
     "off": "mean absolute error",
+    "gain": "perplexity below int-MKN (per cent)",
 }
-ALONG = {"n_rows": "training rows", "query_size": "stocks in the query", "n_states": "states"}
-LINEAR = {"wrong", "off", "query_size", "n_states"}
+ALONG = {
+    "n_rows": "training rows",
+    "query_size": "stocks in the query",
+    "n_states": "states",
+    "order": "order",
+}
+LINEAR = {"wrong", "off", "gain", "query_size", "n_states", "order"}
 # On log scales that have a zero: up to this number they are plain.
 PLAIN_UP_TO = {"hops": 10.0}  # all others are on log scales
 
@@ -192,7 +198,7 @@ def _draw(ax: Axes, runs: Runs, line: Line, measure: str) -> None:
         # Quartiles that are among the values: between a number and inf there is nothing.
         low, high = np.quantile(values, [0.25, 0.75], method="nearest")
         middle = own.at(size).median(measure)
-        if math.isfinite(middle) and (middle > 0 or measure in PLAIN_UP_TO):
+        if math.isfinite(middle) and (middle > 0 or measure in LINEAR or measure in PLAIN_UP_TO):
             sizes.append(size)
             middles.append(middle)
             lows.append(min(low, middle))
@@ -246,6 +252,10 @@ def _limit(row: Sequence[Axes], most: float) -> None:
 
 def _dress(ax: Axes, along: str, measure: str) -> None:
     ax.set_xscale("linear" if along in LINEAR else "log")
+    if along == "order":
+        from matplotlib.ticker import MaxNLocator
+
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if measure in PLAIN_UP_TO:
         ax.set_yscale("symlog", linthresh=PLAIN_UP_TO[measure])
     else:

@@ -29,6 +29,10 @@ HOMES = {
     "fig-7.7": "fig_7_7",
     "fig-7.8": "fig_7_8",
     "fig-7.9": "fig_7_9",
+    "table-9.1": "table_9_1",
+    "fig-9.2": "fig_9_2",
+    "table-9.2": "table_9_2",
+    "table-9.3": "table_9_3",
     "song-fig-2": "song_fig_2",
     "song-fig-3": "song_fig_3",
     "wfa-pos": "wfa_pos",
@@ -132,7 +136,10 @@ def _save_picture(asked: Experiment, scale: str, runs: Runs, png: Path) -> None:
     from tacit.experiments.panels import picture
     from tacit.files.atomic import atomic_path
 
-    panels = asked.panels(asked.settings[scale])
-    figure = picture(runs, asked.title, panels, asked.measures, asked.over)
+    if asked.draw is not None:
+        figure = asked.draw(runs)
+    else:
+        panels = asked.panels(asked.settings[scale])
+        figure = picture(runs, asked.title, panels, asked.measures, asked.over)
     with atomic_path(png) as temporary:
         figure.savefig(temporary, dpi=160)

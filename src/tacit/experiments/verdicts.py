@@ -6,11 +6,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.experiments.grids import Grid
 from tacit.experiments.panels import Panel
 from tacit.experiments.runs import Runs
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Experiment:
     ours: Mapping[str, str] = field(default_factory=dict)
     over: str = "models"  # what a line of the picture is the median over
     need: Callable[[], object] = lambda: None  # raises where data are not there
+    # The picture, where it is not one of `panels`.
+    draw: Callable[[Runs], Figure] | None = None
     # Draws another picture, beside the table of runs.
     more: Callable[[Path], object] = lambda _: None
     # Figures in lines of text, for experiments that have many.

@@ -1,0 +1,55 @@
+"""What tables and claims about texts have in common: texts, gains, and the order that is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from tacit.experiments.runs import Runs
+from tacit.experiments.texts import INT_MKN, STANDS_FOR, TextCase, gain
+
+REPLACED = "The thesis' texts are not to be had: its figures, marked (printed), stand beside ours on others."
+# Printed perplexities that differ by a smaller share are taken for equal.
+NEAR = 0.01
+
+
+def texts_in(runs: Runs) -> list[tuple[TextCase, Runs]]:
+    """Every text with its runs, in the order in which they first come."""
+    cases = dict.fromkeys(row.case for row in runs.rows)
+    return [(case, runs.of(case)) for case in cases]
+
+
+def of_language(runs: Runs, language: str) -> list[Runs]:
+    """The runs of each text that stands for one of the thesis' in a language."""
+    return [own for case, own in texts_in(runs) if STANDS_FOR[case.corpus] == language]
+
+
+def gain_at(runs: Runs, method: str, order: int) -> float:
+    """Per cent that a method's perplexity of the test text is below that of int-MKN of the same order."""
+    own = runs.at(order)
+    return gain(own.median("test", method=method), own.median("test", method=INT_MKN.name))
+
+
+def ordered_pairs(found: Mapping[str, float], printed: Mapping[str, float]) -> list[bool]:
+    """For each two methods that differ in print, whether the one that is lower there is lower here."""
+    outcomes = []
+    for one, other in combinations(printed, 2):
+        low, high = sorted((one, other), key=printed.__getitem__)
+        if printed[low] < (1 - NEAR) * printed[high]:
+            outcomes.append(found[low] < found[high])
+    return outcomes
+
+
+def laid_out(header: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """Lines of a table: names on the left, cells under their header."""
+    left = max(len(name) for name, _ in rows)
+    widths = [
+        2 + max(len(word), *(len(cells[place]) for _, cells in rows))
+        for place, word in enumerate(header)
+    ]
+    shown = [("", header), *rows]
+    return [
+        f"{name:{left}}"
+        + "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+        for name, cells in shown
+    ]
