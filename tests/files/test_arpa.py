@@ -4,6 +4,8 @@ import gzip
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from oracles.python_source import python_source
 from tacit.data.corpus import read_corpus
@@ -12,7 +14,7 @@ from tacit.files.arpa import read_arpa, write_arpa
 from tacit.loops import arpa as loops
 from tacit.moments.grams import GramCounts
 from tacit.params.kneser_ney import kneser_ney
-from tacit.query.grams import score_corpus
+from tacit.query.grams import next_probs, score_corpus
 
 LINES = ["der Hund bellt", "der Hund läuft", "", "die Katze läuft", "der Hund bellt laut"] * 3
 
@@ -94,7 +96,17 @@ def test_pruned_files_of_others_are_read(tmp_path):
         ("\\1-grams:", "\\2-grams:", "line 8: expected '.1-grams:', but there is '.2-grams:'"),
         ("ngram 1=5", "ngram 1=6", "line 15: expected logarithm.*6 unigrams are announced, 5 were"),
         ("ngram 1=5", "ngram 1=4", "line 13: expected '.2-grams:', but there is '-7e-1"),
-        ("-0.5\ta", "-0,5\ta", "line 11: no number"),
+        ("ngram 1=5", "ngram 1=99999999999", "line 9: 99999999999 1-grams are announced, but the"),
+        ("ngram 2=3", "ngram 2=99999999999", "line 16: 99999999999 2-grams are announced, but the"),
+        ("ngram 3=1", "".join(f"ngram {n}=1\n" for n in range(3, 80)), "n-grams of 79 words"),
+        ("-0.5\ta", "-0,5\ta", "line 11: '-0,5' is no number"),
+        ("-0.5\ta", "nan\ta", "line 11: 'nan' is no number"),
+        ("-0.5\ta", "-0_5\ta", "line 11: '-0_5' is no number"),
+        ("-0.5\ta", "-index\ta", "line 11: '-index' is no number"),
+        ("a\t-0.25", "a\tinf", "line 11: inf is .* of no weight that can be"),
+        ("a\t-0.25", "a\tNaN", "line 11: 'NaN' is no number"),
+        ("-0.4\ta b", "nan\ta b", "line 17: this is no number"),
+        ("a b\t0", "a b\t100", "line 17: .* of no weight that can be"),
         ("-0.6\tb", "-0.6\ta", "line 12: the word 'a' is listed twice"),
         ("-0.6\tb", "0.6\tb", "line 12: 0.6 is the logarithm of more than one"),
         (
@@ -121,6 +133,28 @@ def test_errors_name_the_line(tmp_path, old, new, complaint):
         read_arpa(path)
 
 
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_damaged_files_are_refused_or_can_be_used(tmp_path_factory, data):
+    """Cut off anywhere, or with other bytes: an error with the line, or a model that every query works on."""
+    path = tmp_path_factory.mktemp("damaged") / "m.arpa"
+    content = bytearray(FOREIGN.encode())
+    if data.draw(st.booleans()):
+        content = content[: data.draw(st.integers(0, len(content) - 1))]
+    for _ in range(data.draw(st.integers(0, 3))):
+        place = data.draw(st.integers(0, max(len(content) - 1, 0)))
+        content[place : place + 1] = data.draw(st.binary(max_size=2))
+    path.write_bytes(content)
+    try:
+        model = read_arpa(path)
+    except FileFormatError as error:
+        assert "line " in str(error)  # noqa: PT017
+        return
+    score_corpus(model, read_corpus(["a b c a"], vocabulary=model.vocabulary))
+    for state in range(-1, model.n_contexts):
+        assert np.isfinite(next_probs(model, state)).all()
+
+
 def test_what_is_no_file_is_refused(tmp_path):
     with pytest.raises(MissingDataError, match="is no file"):
         read_arpa(tmp_path / "none.arpa")
@@ -144,6 +178,6 @@ def test_numbers_are_read_as_python_reads_them(text):
     assert value == pytest.approx(float(text), rel=1e-15)
 
 
-@pytest.mark.parametrize("text", ["", "-", "1e", "1x", ".", "e5"])
+@pytest.mark.parametrize("text", ["", "-", "1e", "1x", ".", "e5", "nan", "in", "index", "infx"])
 def test_what_is_no_number_is_noticed(text):
     assert not loops.read_number(np.frombuffer(text.encode(), dtype=np.uint8), 0)[2]

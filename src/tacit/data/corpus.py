@@ -239,7 +239,9 @@ class _Reader:
     def _refuse(self, whole: bytes, at: int) -> None:
         word = whole[at:].split(maxsplit=1)[0]
         if word.decode(errors="replace") in SPECIAL:
-            options = 'unknown="word" or "skip"' if word == b"<unk>" else 'markers="skip"'
+            options = 'unknown="word" or "skip"'
+            if word != b"<unk>":
+                options = 'markers="skip" (on the command line: --markers skip)'
             raise DataError(
                 f"{self._where(whole, at)}: the text holds {word.decode()!r}, which marks what no word is; "
                 f"remove it, or pass {options}"

@@ -6,6 +6,7 @@ the logarithm of its weight as a context. These are the only logarithms of Tacit
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from tacit.data.texts import text_sources
 from tacit.data.vocabulary import BEGIN, SPECIAL, Vocabulary
 from tacit.errors import FileFormatError
 from tacit.files.atomic import atomic_path
+from tacit.moments.grams import MOST_ORDER
 from tacit.params.grams import GramModel
 from tacit.query.grams import packed
 
@@ -87,7 +89,7 @@ class _Arpa:
     """The text of an ARPA file, and how far it was read."""
 
     def __init__(self, name: str, text: bytes) -> None:
-        self.name, self.text, self.at, self.number = name, text, 0, 0
+        self.name, self.text, self.at = name, text, 0
 
     def wrong(self, what: str, at: int | None = None) -> FileFormatError:
         line = self.text.count(b"\n", 0, self.at if at is None else at) + 1
@@ -146,28 +148,43 @@ class _Arpa:
             self.past()
         if not sizes:
             raise self.wrong("expected 'ngram 1=...'")
+        if len(sizes) > MOST_ORDER:
+            raise self.wrong(f"n-grams of {len(sizes)} words; there may be {MOST_ORDER} at most")
         return sizes
 
+    def check_size(self, order: int, size: int) -> None:
+        """Raise where more n-grams are announced than the rest of the file has room for."""
+        shortest = 2 * (order + 1)  # a digit and words of a letter, with something behind each
+        if size * shortest > len(self.text) - self.at + 1:
+            raise self.wrong(
+                f"{size} {order}-grams are announced, but the rest of the file is too short for them"
+            )
+
     def unigrams(self, size: int) -> tuple[Vocabulary, Array, Array]:
+        from tacit.loops.arpa import MOST_WEIGHT
+
         found: dict[bytes, tuple[float, float]] = {
             word.encode(): (-np.inf, 0.0) for word in SPECIAL
         }
         seen: set[bytes] = set()
+        self.check_size(1, size)
         for place in range(size):
             cells = self.line().split()
             if cells[0].startswith(b"\\") or len(cells) not in (2, 3):
                 raise self.wrong(
                     f"expected logarithm, word and weight: {size} unigrams are announced, {place} were read"
                 )
+            numbers = self.number(cells[0]), self.number(cells[2]) if len(cells) == 3 else 0.0
             try:
-                numbers = float(cells[0]), float(cells[2]) if len(cells) == 3 else 0.0
-                cells[1].decode()
-            except ValueError as error:
-                raise self.wrong(f"no number, or a word that is no UTF-8: {error}") from error
+                word = cells[1].decode()
+            except UnicodeDecodeError as error:
+                raise self.wrong(f"a word that is no UTF-8: {error}") from error
             if cells[1] in seen:
-                raise self.wrong(f"the word {cells[1].decode()!r} is listed twice")
-            if numbers[0] > 1e-6:
-                raise self.wrong(f"{numbers[0]} is the logarithm of more than one")
+                raise self.wrong(f"the word {word!r} is listed twice")
+            if numbers[0] > 1e-6 or numbers[1] > MOST_WEIGHT:
+                raise self.wrong(
+                    f"{max(numbers)} is the logarithm of more than one, or of no weight that can be"
+                )
             seen.add(cells[1])
             found[cells[1]] = numbers
             self.past()
@@ -175,6 +192,16 @@ class _Arpa:
         probs, weights = _linear(logs[:, 0]), _linear(logs[:, 1])
         probs[BEGIN] = 0.0  # never follows anything
         return Vocabulary.of_bytes(list(found)), probs, weights
+
+    def number(self, cell: bytes) -> float:
+        """A number of the line."""
+        try:
+            value = float(cell)
+        except ValueError:
+            value = np.nan
+        if math.isnan(value) or b"_" in cell:  # which Python takes for a part of a number
+            raise self.wrong(f"{cell.decode(errors='replace')!r} is no number")
+        return value
 
     def extended(self, model: GramModel, order: int, size: int, *, is_last: bool) -> GramModel:
         """A model with the n-grams of the next order."""
@@ -220,6 +247,7 @@ class _Arpa:
         """Words, logarithms and where the lines of an order begin."""
         from tacit.loops import arpa
 
+        self.check_size(order, size)
         ids = np.empty((size, order), dtype=np.int32)
         logs, weights = np.empty(size), np.empty(size)
         table: Any = (known.table.slots, known.table.hashes, known.starts, known.store)
@@ -232,7 +260,7 @@ class _Arpa:
                 arpa.FEW_WORDS: f"expected an n-gram of {order} words: {size} are announced, {n} were read",
                 arpa.UNKNOWN_WORD: "a word is not among the unigrams",
                 arpa.MORE_THERE: f"there is more than an n-gram of {order} words and its weight",
-                arpa.TOO_HIGH: "the logarithm of more than one",
+                arpa.TOO_HIGH: "the logarithm of more than one, or of no weight that can be",
             }
             raise self.wrong(reasons[why], at)
         self.at = int(at)
@@ -242,8 +270,8 @@ class _Arpa:
         """Where the line of an n-gram begins; blank lines do not count."""
         at = begin
         while True:
-            stop = self.text.index(b"\n", at)
-            if self.text[at:stop].strip():
+            stop = self.text.find(b"\n", at)
+            if stop < 0 or self.text[at:stop].strip():
                 if place == 0:
                     return at
                 place -= 1

@@ -11,6 +11,7 @@ from tacit.loops.texts import BASIS, HALF, PRIME
 # Why `parse_grams` stopped early
 GOOD, BAD_NUMBER, FEW_WORDS, UNKNOWN_WORD, MORE_THERE, TOO_HIGH = 0, 1, 2, 3, 4, 5
 
+MOST_WEIGHT = 99.0  # logarithm to base 10
 _DIGITS = 10_000_000  # seven digits behind the point
 
 
@@ -90,11 +91,10 @@ def read_number(text, at):
     if at < size and (text[at] == 45 or text[at] == 43):
         sign = -1.0 if text[at] == 45 else 1.0
         at += 1
-    if at + 2 < size and (text[at] | 32) == 105 and (text[at + 1] | 32) == 110:
-        at += 2
-        while at < size and text[at] > 32:
-            at += 1
-        return sign * np.inf, at, True
+    if at + 2 < size and (text[at] | 32) == 105:  # inf
+        named = (text[at + 1] | 32) == 110 and (text[at + 2] | 32) == 102
+        at += 3
+        return sign * np.inf, at, named and (at == size or text[at] <= 32)
     value, scale, digits = 0.0, 0, 0
     while at < size and 48 <= text[at] <= 57:
         value = value * 10 + (text[at] - 48)
@@ -191,6 +191,8 @@ def parse_grams(text, at, n_grams, table, ids, probs, weights):
             value, at, good = read_number(text, at)
             if not good:
                 return gram, line, BAD_NUMBER
+            if value > MOST_WEIGHT:
+                return gram, line, TOO_HIGH
             weights[gram] = value
             while at < size and (text[at] == 32 or text[at] == 9 or text[at] == 13):
                 at += 1
