@@ -7,6 +7,8 @@ import math
 import numpy as np
 from numba import njit
 
+from tacit.loops.jacobi import rotation
+
 OVERSAMPLING = 2  # directions kept beyond those asked for, so that the last one asked for is right
 MAX_SWEEPS = 12
 COSINE_SQUARED = 1e-9  # rows are orthogonal enough: their lengths are then right to 1e-9
@@ -69,11 +71,7 @@ def leading_values(block, n_wanted, reduced, values):
                 if gamma * gamma <= COSINE_SQUARED * alpha * beta:
                     continue
                 turned = True
-                zeta = (beta - alpha) / (2.0 * gamma)
-                sign = 1.0 if zeta >= 0.0 else -1.0
-                tangent = sign / (abs(zeta) + math.sqrt(1.0 + zeta * zeta))
-                cosine = 1.0 / math.sqrt(1.0 + tangent * tangent)
-                sine = cosine * tangent
+                cosine, sine = rotation(alpha, beta, gamma)
                 for row in range(n_rows):
                     one, two = reduced[first, row], reduced[second, row]
                     reduced[first, row] = cosine * one - sine * two
