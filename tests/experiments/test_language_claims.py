@@ -8,7 +8,7 @@ from oracles.experiment_runs import made_runs
 from tacit.experiments import table_9_1, table_9_2, table_9_3
 from tacit.experiments.running import experiment
 from tacit.experiments.text_tables import laid_out, ordered_pairs
-from tacit.experiments.texts import CORPORA, RUSSIAN
+from tacit.experiments.texts import CORPORA, RUSSIAN, TextCase
 
 NAMES = ("table-9.1", "fig-9.2", "table-9.2", "table-9.3")
 LEVELS = {
@@ -257,7 +257,18 @@ def test_pictures_of_tables_show_every_text_and_method(name):
         low, high = ax.get_xlim()
         assert low < min(tests)
         assert high > max(tests)
+        assert sorted(ax.get_ylim()) == [-0.6, len(names) - 0.4]
     (legend,) = figure.legends
     place = legend.get_window_extent()
     assert place.x0 >= 0
     assert place.x1 <= figure.bbox.x1
+
+
+def test_many_texts_stand_in_several_rows():
+    cases = [TextCase("ptb", every) for every in range(1, 6)]
+    asked = experiment("table-9.2")
+    figure = asked.draw(made_runs(table_9_2.settings(*cases), error_table_9_2))
+    figure.canvas.draw()
+    places = [ax.get_position() for ax in figure.axes]
+    assert len(places) == 5
+    assert len({round(place.y0, 6) for place in places}) == 2

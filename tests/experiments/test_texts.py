@@ -150,7 +150,7 @@ def test_ensembles_are_given_the_text_to_choose_by_and_never_the_test_text(
 
 def test_ranks_above_the_order_are_left_out():
     found = learnt(texts_of(CASE), 2, 0, GIVEN)
-    assert list(found.model.plans_) == [1, 2] or 3 not in found.model.plans_
+    assert max(found.model.plans_) == 2
 
 
 def test_what_several_experiments_ask_is_learnt_once(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from tacit.experiments.texts import TextRun
+
+MOST_IN_A_ROW = 4
 
 
 def dots(title: str, texts: Sequence[tuple[str, Sequence[tuple[str, TextRun]]]]) -> Figure:
@@ -26,17 +29,20 @@ def dots(title: str, texts: Sequence[tuple[str, Sequence[tuple[str, TextRun]]]])
     style.pyplot()  # says what to install where it is missing
     from matplotlib.figure import Figure
 
-    n_models, n_texts = max(len(rows) for _, rows in texts), len(texts)
-    size = (max(2.3 * n_texts + 1.6, 6.4), 0.26 * n_models + 1.5)
+    names = [name for name, _ in texts[0][1]]
+    n_rows = math.ceil(len(texts) / MOST_IN_A_ROW)
+    n_columns = math.ceil(len(texts) / n_rows)
+    size = (max(2.3 * n_columns + 1.6, 6.4), n_rows * (0.26 * len(names) + 0.75) + 0.75)
     figure = Figure(figsize=size, layout="constrained")
-    (axes,) = figure.subplots(1, n_texts, sharey=True, squeeze=False)
-    for ax, (name, rows) in zip(axes, texts, strict=True):
+    axes = figure.subplots(n_rows, n_columns, sharey=True, squeeze=False).ravel()
+    for ax, (name, rows) in zip(axes, texts, strict=False):
         _draw(ax, [run for _, run in rows])
         ax.set_title(name, fontsize=style.FONT_SIZE)
         ax.set_xlabel("perplexity", fontsize=style.FONT_SIZE)
-    names = [name for name, _ in texts[0][1]]
+    for ax in axes[len(texts) :]:
+        ax.remove()
     axes[0].set_yticks(range(len(names)), names)
-    axes[0].invert_yaxis()
+    axes[0].set_ylim(len(names) - 0.4, -0.6)  # from top to bottom
     figure.suptitle(title, fontsize=style.FONT_SIZE + 2)
     figure.legend(
         *axes[0].get_legend_handles_labels(),
