@@ -62,6 +62,11 @@ def test_what_is_written_is_read_back(tmp_path, order):
     assert again.backoffs == pytest.approx(model.backoffs, rel=2e-7)
     (tmp_path / "m.arpa.gz").write_bytes(gzip.compress((tmp_path / "m.arpa").read_bytes()))
     assert np.array_equal(read_arpa(tmp_path / "m.arpa.gz").probs, again.probs)
+    for ending in ("gz", "bz2", "xz", "zst"):
+        write_arpa(model, tmp_path / f"packed.arpa.{ending}")
+        assert np.array_equal(read_arpa(tmp_path / f"packed.arpa.{ending}").probs, again.probs)
+    unpacked = gzip.decompress((tmp_path / "packed.arpa.gz").read_bytes())
+    assert unpacked == (tmp_path / "m.arpa").read_bytes()
 
 
 def test_the_file_looks_as_others_want_it(tmp_path):

@@ -3,27 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.options import Json, Model, is_language_model
+from tacit.cli.options import Json, is_language_model
 
 if TYPE_CHECKING:
     from tacit.estimators.language_queries import LanguageModel
 
+ARPA = ".arpa"
+
+
+class Markers(StrEnum):
+    """What to do with markers in a text."""
+
+    error = "error"
+    skip = "skip"
+
+
+LanguageModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model file (.tacit), or an ARPA file (.arpa).")
+]
+MarkersInText = Annotated[
+    Markers | None, typer.Option(help="What to do with <s> and </s> in a text; else as learnt.")
+]
 Text = Annotated[Path, typer.Argument(metavar="TEXT", help="UTF-8 text, a sentence on each line.")]
 After = Annotated[str, typer.Argument(metavar="WORDS", help="What the sentence began with.")]
 
 
-def perplexity(model: Model, text: Text, json: Json = False) -> None:
-    """The perplexity of a text; the end of each line counts as a word."""
-    from tacit.cli.output import console, print_json
+def perplexity(
+    model: LanguageModelFile, text: Text, markers: MarkersInText = None, json: Json = False
+) -> None:
+    """The perplexity of a text; the end of each line counts as a word.
 
-    fitted = _load(model)
-    fitted.progress = True
-    found = fitted.perplexity(text)
+    For example: tacit lm perplexity model.tacit test.txt
+    """
+    from tacit.cli.output import console, print_json
+    from tacit.errors import DataError
+
+    found = _asked(model, markers).perplexity(text)
+    if not found.n_lines:
+        raise DataError(f"{str(text)!r} is empty; there is nothing to score")
     said = {
         "perplexity": float(found),
         "without_unknown": found.without_unknown,
@@ -37,16 +60,17 @@ def perplexity(model: Model, text: Text, json: Json = False) -> None:
         return
     unknown = f"; {found.without_unknown:.4f} without {found.n_unknown:,} unknown words"
     console().print(
-        f"perplexity {float(found):.4f} of {found.n_words:,} words on {found.n_lines:,} lines"
+        f"perplexity {float(found):.4f} of {words_on_lines(found.n_words, found.n_lines)}"
         + (unknown if found.n_unknown else ", all known"),
         markup=False,
     )
 
 
 def score(
-    model: Model,
+    model: LanguageModelFile,
     text: Text,
     words: Annotated[bool, typer.Option("--by-word", help="A row for each word.")] = False,
+    markers: MarkersInText = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -55,7 +79,10 @@ def score(
     ] = None,
     json: Json = False,
 ) -> None:
-    """The natural log-probability of each line of a text, or of each of its words."""
+    """The natural log-probability of each line of a text, or of each of its words.
+
+    For example: tacit lm score model.tacit test.txt --by-word -o words.csv
+    """
     import numpy as np
     import pyarrow as pa
 
@@ -64,8 +91,7 @@ def score(
     from tacit.data.vocabulary import END
 
     check_table_path(output)
-    fitted = _load(model)
-    fitted.progress = True
+    fitted = _asked(model, markers)
     found = fitted.line_scores(text)
     sizes = np.diff(found.ends, prepend=0)
     if words:
@@ -91,7 +117,7 @@ def score(
 
 
 def next_words(
-    model: Model,
+    model: LanguageModelFile,
     words: After = "",
     top: Annotated[int, typer.Option("--top", "-k", min=1, help="How many words.")] = 10,
     json: Json = False,
@@ -112,7 +138,7 @@ def next_words(
 
 
 def sample(
-    model: Model,
+    model: LanguageModelFile,
     n: Annotated[int, typer.Option("-n", "--lines", min=1, help="How many sentences.")] = 10,
     given: Annotated[
         str, typer.Option("--given", "-g", metavar="WORDS", help="What sentences begin with.")
@@ -123,7 +149,10 @@ def sample(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Draw sentences, or what may follow some words."""
+    """Draw sentences, or what may follow some words.
+
+    For example: tacit lm sample model.tacit -n 3 --given "in the" --seed 0
+    """
     from tacit.cli.output import print_json
 
     drawn = _load(model).sample(n, given=given, max_length=length, random_state=seed)
@@ -202,16 +231,37 @@ def _plain(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
+def _asked(path: Path, markers: Markers | None) -> LanguageModel:
+    """A model that tells how far it has come, and heeds what is said of markers in a text."""
+    fitted = _load(path)
+    fitted.progress = True
+    if markers is not None:
+        fitted.markers = markers.value
+    return fitted
+
+
 def _load(path: Path) -> LanguageModel:
     from tacit import load
-    from tacit.errors import NotAvailableError
+    from tacit.data.texts import near_name
+    from tacit.errors import MissingDataError, NotAvailableError
+    from tacit.estimators.kneser_ney_lm import BackoffLM
 
+    near = near_name(path)
+    if near:
+        raise MissingDataError(f"there is no model file {str(path)!r}, but there is {near!r}")
+    if ARPA in path.suffixes:
+        return BackoffLM.from_arpa(path)
     fitted: LanguageModel = load(path)
     if not is_language_model(fitted):
         raise NotAvailableError(
             f"{str(path)!r} holds a {type(fitted).__name__}, no language model; see `tacit --help`"
         )
     return fitted
+
+
+def words_on_lines(n_words: int, n_lines: int) -> str:
+    """How much text, in words."""
+    return f"{n_words:,} word{'' if n_words == 1 else 's'} on {n_lines:,} line{'' if n_lines == 1 else 's'}"
 
 
 def grams_of(said: Mapping[str, Any]) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tacit.cli.language import Markers, grams_of, words_on_lines
 from tacit.cli.options import Json
 
 if TYPE_CHECKING:
@@ -43,13 +43,6 @@ Memory = Annotated[
         help="Count in pieces on disk, with about so much memory: 300MB, 2GB. What was broken off goes on.",
     ),
 ]
-
-
-class Markers(StrEnum):
-    """What to do with markers in a text."""
-
-    error = "error"
-    skip = "skip"
 
 
 MarkersInText = Annotated[Markers, typer.Option(help="What to do with <s> and </s> in a text.")]
@@ -219,14 +212,14 @@ def _tell(counts: GramCounts, output: Path, *, json: bool) -> None:
 
 def say_counts(said: Mapping[str, Any], where: str, *, json: bool) -> None:
     """What was counted: in a line, or in JSON."""
-    from tacit.cli.language import grams_of
     from tacit.cli.output import console, print_json
+    from tacit.data.vocabulary import SPECIAL
 
     if json:
         print_json(said)
         return
+    own = said["n_types"] - len(SPECIAL)
     console().print(
-        f"{said['n_words']:,} words on {said['n_lines']:,} lines, {said['n_types']:,} different; "
-        f"{grams_of(said)}; {where}",
+        f"{words_on_lines(said['n_words'], said['n_lines'])}, {own:,} different; {grams_of(said)}; {where}",
         markup=False,
     )

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import learning
+from tacit.cli.language import Markers
 from tacit.cli.language_counts import (
     COUNTS,
     PACKED,
     LeastCount,
-    Markers,
     MarkersInText,
     Memory,
     MostWords,

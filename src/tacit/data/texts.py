@@ -83,19 +83,24 @@ def _share(read: list[int], done: int, total: int) -> float:
 def _size(path: Path) -> int:
     if path.is_file():
         return path.stat().st_size
-    what = "a folder" if path.is_dir() else f"no file{_near(path)}"
+    near = near_name(path)
+    if near:
+        raise MissingDataError(f"{str(path)!r} is no file, but there is {near!r}")
+    what = "a folder" if path.is_dir() else "no file"
     raise MissingDataError(
         f"{str(path)!r} is {what}; give a file of text, or lines of text in a list: [line, ...]"
     )
 
 
-def _near(path: Path) -> str:
-    """A file that may be meant, in words."""
+def near_name(path: Path) -> str | None:
+    """The name of something that may be meant by a path where nothing is."""
     import difflib
 
-    names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    if path.exists() or not path.parent.is_dir():
+        return None
+    names = [each.name for each in path.parent.iterdir()]
     near = difflib.get_close_matches(path.name, names, n=1)
-    return f", but there is {str(path.with_name(near[0]))!r}" if near else ""
+    return str(path.with_name(near[0])) if near else None
 
 
 def _read(path: Path, read: list[int]) -> Iterator[bytes]:

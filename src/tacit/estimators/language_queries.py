@@ -187,10 +187,11 @@ class LanguageModel(BaseEstimator):
     def top(
         self, context: Sentence = (), k: int = 10, *, begin: bool = True, state: Any = None
     ) -> list[tuple[str, float]]:
-        """The most probable next words and their probabilities; see `next_proba`."""
+        """The most probable next words and their probabilities, none of them zero; see `next_proba`."""
         check_count("k", k)
         probs = self.next_proba(context, begin=begin, state=state)
         best = np.argsort(-probs, kind="stable")[:k]
+        best = best[probs[best] > 0]
         words = self.vocabulary_.words
         return [(words[place], float(probs[place])) for place in best.tolist()]
 

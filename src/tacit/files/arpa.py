@@ -29,7 +29,7 @@ _BUFFER = 1 << 22
 
 
 def write_arpa(model: GramModel, path: str | os.PathLike[str]) -> None:
-    """Write an n-gram model as an ARPA file, whole or not at all.
+    """Write an n-gram model as an ARPA file, whole or not at all; packed if it ends as packed files do.
 
     Numbers have seven digits behind the point; -99 stands for the logarithm of zero.
 
@@ -43,7 +43,7 @@ def write_arpa(model: GramModel, path: str | os.PathLike[str]) -> None:
     known, offsets = model.vocabulary, model.offsets.tolist()
     longest = int(np.diff(known.starts).max())
     arrays, n_contexts = packed(model), max(model.n_contexts, 1)
-    with atomic_path(path) as temporary, temporary.open("wb") as file:
+    with atomic_path(path) as temporary, _sink(temporary) as file:
         sizes = np.diff(model.offsets).tolist()
         counts = [f"ngram {order}={size}\n" for order, size in enumerate(sizes, 1)]
         file.write(("\\data\\\n" + "".join(counts)).encode())
@@ -68,6 +68,28 @@ def write_arpa(model: GramModel, path: str | os.PathLike[str]) -> None:
                 )
                 file.write(out[:n].tobytes())
         file.write(b"\n\\end\\\n")
+
+
+def _sink(path: Path) -> Any:
+    """A file to write bytes to, which are packed by its ending."""
+    ending = path.suffix.lower()
+    if ending == ".gz":
+        import gzip
+
+        return gzip.GzipFile(path, "wb", mtime=0)  # the same model, the same bytes
+    if ending == ".bz2":
+        import bz2
+
+        return bz2.open(path, "wb")
+    if ending == ".xz":
+        import lzma
+
+        return lzma.open(path, "wb")
+    if ending == ".zst":
+        import pyarrow as pa
+
+        return pa.output_stream(str(path), compression="zstd")
+    return path.open("wb")
 
 
 def read_arpa(path: str | os.PathLike[str]) -> GramModel:

@@ -15,6 +15,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.data.texts import near_name
 from tacit.data.vocabulary import BEGIN, END, Vocabulary
 from tacit.errors import FileFormatError, FileWriteError, MissingDataError
 from tacit.files.plain import from_json, to_json
@@ -93,10 +94,13 @@ class CountsFolder:
         if size == 0:
             return np.empty(0, dtype=kind)
         try:
-            shape = (size,)
-            return np.lib.format.open_memmap(
-                self.temporary / f"{name}.room", mode="w+", dtype=kind, shape=shape
-            )
+            place = self.temporary / f"{name}.room"
+            room = np.lib.format.open_memmap(place, mode="w+", dtype=kind, shape=(size,))
+            # A disk that is full is noticed here; later, it would be a crash without a word.
+            if hasattr(os, "posix_fallocate"):
+                with place.open("rb+") as file:
+                    os.posix_fallocate(file.fileno(), 0, place.stat().st_size)
+            return room
         except OSError as error:
             raise self._failed(error) from error
 
@@ -141,7 +145,9 @@ def read_counts(path: str | os.PathLike[str]) -> tuple[GramCounts, dict[str, Any
     """
     folder = Path(path)
     if not (folder / _HEADER).is_file():
-        raise MissingDataError(f"there is no folder of counts {str(path)!r}")
+        near = near_name(folder)
+        guess = f"but there is {near!r}" if near else "write one with `tacit lm count`"
+        raise MissingDataError(f"there is no folder of counts {str(path)!r}; {guess}")
     try:
         header = from_json((folder / _HEADER).read_text(encoding="utf-8"))
         return _checked(folder, header), dict(header["notes"])
