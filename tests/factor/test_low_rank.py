@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tacit.factor.block_matrix import BlockMatrix
 from tacit.factor.low_rank import (
+    FURTHER,
     fit_low_rank,
     stack_low_rank,
     start_factors,
@@ -198,7 +199,7 @@ def test_mass_that_single_precision_loses_is_given_back():
     assert found.sum(0) == pytest.approx([4.0, 6.0], rel=1e-14)
 
 
-def numpy_sweep_apart(dense, left, right, prior):
+def numpy_sweep_apart(dense, left, right, prior, further=0.0):
     sums = left.sum(0)  # (rank,)
     own = left[:, None] * right
     own *= (dense / own.sum(2))[:, :, None]  # (row, column, rank)  what each entry gave
@@ -207,7 +208,11 @@ def numpy_sweep_apart(dense, left, right, prior):
     other = (np.maximum(right * sums - own, 0) + prior * share) / sums
     posterior = rest * other
     posterior *= (dense / posterior.sum(2))[:, :, None]
-    left, right = posterior.sum(1), posterior.sum(0)
+    right = right * sums
+    for at, old in enumerate((left, right)):
+        new = posterior.sum(1 - at)
+        new = np.maximum(new + further * (new - old), loops.LEAST_LEFT * new)
+        left, right = (new, right) if at == 0 else (left, new)
     return left, right / right.sum(0)
 
 
@@ -216,18 +221,25 @@ def test_a_sweep_apart_is_that_of_numpy():
     dense = rng.random((7, 5)) * (rng.random((7, 5)) < 0.8) + 0.1 * np.eye(7, 5)
     dense[5:, 0] = 0.5
     matrix, values = one_block(dense)
-    left, right = numpy_sweep(dense, rng.random((7, 3)), rng.random((5, 3)))
-    found = sweep_apart(matrix, values, left, right, n_sweeps=2, prior=0.3)
-    wanted = numpy_sweep_apart(dense, *numpy_sweep_apart(dense, left, right, 0.3), 0.3)
+    left, right = numpy_sweep(dense, rng.random((7, 3)) ** 2, rng.random((5, 3)) ** 2)
+    plain = numpy_sweep_apart(dense, left, right, 0.05)[0]
+    assert (
+        plain < left / 3
+    ).any()  # some cells fall so fast that the next step must not go further
+    found = sweep_apart(matrix, values, left, right, n_sweeps=3, prior=0.05)
+    wanted = left, right
+    for further in (FURTHER, FURTHER, 0.0):
+        wanted = numpy_sweep_apart(dense, *wanted, 0.05, further)
     assert found[0] == pytest.approx(wanted[0], rel=1e-12)
     assert found[1] == pytest.approx(wanted[1], rel=1e-12)
 
 
-def test_sweeps_apart_keep_sums_and_do_not_depend_on_threads():
+@pytest.mark.parametrize("rank", [4, 24])
+def test_sweeps_apart_keep_sums_and_do_not_depend_on_threads(rank):
     matrix, values, dense = random_blocks(11, 1, largest=60)
     one, three = (
         fit_low_rank(
-            matrix, values[matrix.entries], 4, n_apart=5, prior=1.0, random_state=0, n_jobs=n
+            matrix, values[matrix.entries], rank, n_apart=5, prior=1.0, random_state=0, n_jobs=n
         )
         for n in (1, 3)
     )
@@ -283,7 +295,7 @@ def test_compiled_loops_agree_with_their_python_source():
         margins = np.empty(len(left))
         run(loops.margins)(left, matrix.block_rows[:-1], matrix.block_rows[1:], sums, margins)
         ratios, shares, spare = (np.empty(len(values)), np.empty(len(values)), np.empty_like(left))
-        common = (left, right, 1 / left.sum(0), np.full(2, 0.1), 0.01, ratios, shares)
+        common = (left, right, left.sum(0), np.full(2, 0.1), 0.01, 0.8, ratios, shares)
         places = (matrix.starts, matrix.columns, values)
         run(loops.share_rows_apart)(*places, *common, spare, 0, len(left))
         places = (matrix.column_starts, matrix.column_rows, matrix.column_entries)

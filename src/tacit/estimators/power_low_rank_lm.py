@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Ids = NDArray[np.int32]
 
-N_STARTS = {None: 4, "thesis": 1}
+N_STARTS = {None: 2, "thesis": 1}
 # A validation text chooses from these ranks of the discount's part, and the thesis' shares of the vocabulary.
 TRIED_RANKS = (48, 96)
 TRIED_FRACTIONS = (5e-3, 1e-3)
@@ -46,7 +46,7 @@ class PowerLowRankLM(LanguageModel):
         Words of the longest n-grams.
     ranks : "auto" or dict
         For an order (2 or more) the ranks of its low rank parts, one for each power and at most one more, for
-        the discount as a whole. By default ``{2: (200, 48), 3: (24,)}``; a validation text chooses among
+        the discount as a whole. By default ``{2: (128, 48), 3: (24,)}``; a validation text chooses among
         several. With ``preset="thesis"``, 0.005 and 0.001 of the vocabulary, or what a validation text
         chooses of these.
     powers : "auto" or dict
@@ -55,7 +55,7 @@ class PowerLowRankLM(LanguageModel):
         For an order the share of each part that is replaced by its low rank fit. By default those that suit a
         validation text best, or else ``{2: (1, 0.95), 3: (1,)}``.
     n_starts : int, optional
-        Random starts of each part that are averaged; four (one for order 3, whose start is no random one), or
+        Random starts of each part that are averaged; two (one for order 3, whose start is no random one), or
         with ``preset="thesis"`` one.
     preset : None or "thesis"
         "thesis" is chapter 9 to the letter: one low rank bigram and one low rank trigram, powers of 1/2, the

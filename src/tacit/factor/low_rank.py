@@ -22,6 +22,8 @@ Factor = NDArray[Any]  # of single or double precision
 SHRINKING = 2.0**-16
 # Blocks are handed to threads in so many pieces for each of them.
 PIECES = 8
+# Steps apart go this much further than they would, in steps; the last does not, so that sums are kept.
+FURTHER = 0.8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,7 +176,8 @@ def sweep_apart(
 
     Each entry is shared out by factors without its own part, with a prior of as much mass as `prior` for each
     row and column: the collapsed variational step of Asuncion et al. (2009). Where EM learns entries by
-    heart, this learns what they have in common, and sums are kept all the same.
+    heart, this learns what they have in common, and sums are kept all the same. All steps but the last go
+    further (over-relaxation; Peters & Walker, 1978), which saves about half of them.
     """
     from tacit.loops.low_rank import settle, share_columns_apart, share_rows_apart
 
@@ -192,17 +195,16 @@ def sweep_apart(
         places = (matrix.column_starts, matrix.column_rows, matrix.column_entries)
         share_columns_apart(*places, *common, low, high)  # type: ignore[call-arg]
 
-    for _ in range(n_sweeps):
+    for at in range(n_sweeps):
         sums = left.sum(axis=0, dtype=np.float64)
-        over = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
-        everything = max(float(sums.sum()), 1e-300)
-        priors = (prior / everything * sums).astype(left.dtype)
+        share = prior / max(float(sums.sum()), 1e-300)
         common = (
             left,
             right,
-            over.astype(left.dtype),
-            priors,
-            kind(prior / everything),
+            sums.astype(left.dtype),
+            (share * sums).astype(left.dtype),
+            kind(share),
+            kind(FURTHER if at < n_sweeps - 1 else 0.0),
             ratios,
             shares,
         )

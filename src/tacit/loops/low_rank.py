@@ -19,6 +19,17 @@ from numba import njit
 _LOOSE = {"reassoc", "contract", "nsz", "arcp"}
 # Single-precision products of factors below this are lost; their mass is given back by `factor.low_rank`.
 LOST = 1e-30
+# A step that goes further than EM would leaves at least this share of what EM says.
+LEAST_LEFT = 0.1
+# Room for sums stands this many numbers apart from everything else: loops look whether what they write is
+# near to what they read, and then take another way, with other rounding.
+GAP = 64
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _room(size, dtype):
+    """An array for sums, not filled."""
+    return np.empty(size + 2 * GAP, dtype)[GAP : GAP + size]
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
@@ -134,7 +145,7 @@ def sweep_blocks(
     for block in blocks:
         most = max(most, block_rows[block + 1] - block_rows[block])
     spare = np.empty((most, rank), left.dtype)
-    room = np.empty(rank)
+    room = _room(rank, np.float64)
     for block in blocks:
         top, bottom = block_rows[block], block_rows[block + 1]
         begin, end = block_columns[block], block_columns[block + 1]
@@ -151,7 +162,20 @@ def sweep_blocks(
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
 def share_rows_apart(
-    starts, columns, values, left, right, totals, prior, over, ratios, shares, out, first, last
+    starts,
+    columns,
+    values,
+    left,
+    right,
+    sums,
+    prior,
+    over,
+    further,
+    ratios,
+    shares,
+    out,
+    first,
+    last,
 ):
     """The same as `share_rows`, but each entry is shared out by factors from which its own part was taken.
 
@@ -161,18 +185,22 @@ def share_rows_apart(
     Parameters
     ----------
     starts, columns, values, left, right, out, first, last : see `share_rows`
-    totals : (rank,)  one over the sums of the left factor
+    sums : (rank,)  of the left factor
     prior : (rank,)  what is added to each row of the left factor
     over : number  what is added to each cell of the right factor
+    further : number  how much further to go than the step itself, in steps
     ratios, shares : (entry,)  filled; see `share_columns_apart`
     """
     rank = left.shape[1]
     none, one = left.dtype.type(0), left.dtype.type(1)
-    room, part = np.empty(rank), np.empty(rank, left.dtype)
+    least = left.dtype.type(LEAST_LEFT)
+    room, part = _room(rank, np.float64), _room(rank, left.dtype)
+    mine = _room(rank, left.dtype)  # the row's share of each sum
     for row in range(first, last):
         own = left[row]
         for q in range(rank):
             room[q] = 0.0
+            mine[q] = own[q] / sums[q] if sums[q] > none else none
         for entry in range(starts[row], starts[row + 1]):
             other = right[columns[entry]]
             said = none
@@ -182,7 +210,7 @@ def share_rows_apart(
             total = none
             for q in range(rank):
                 a = own[q] * max(one - ratio * other[q], none) + prior[q]
-                b = other[q] * max(one - ratio * own[q] * totals[q], none) + over
+                b = other[q] * max(one - ratio * mine[q], none) + over
                 part[q] = a * b
                 total += part[q]
             share = values[entry] / total
@@ -190,17 +218,21 @@ def share_rows_apart(
             for q in range(rank):
                 room[q] += share * part[q]
         for q in range(rank):
-            out[row - first, q] = room[q]
+            new = left.dtype.type(room[q])
+            out[row - first, q] = max(new + further * (new - own[q]), least * new)
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
 def share_columns_apart(
-    starts, rows, entries, left, right, totals, prior, over, ratios, shares, first, last
+    starts, rows, entries, left, right, sums, prior, over, further, ratios, shares, first, last
 ):
     """The same for the right factor, with the ratios and shares that `share_rows_apart` filled."""
     rank = left.shape[1]
     none, one = left.dtype.type(0), left.dtype.type(1)
-    room = np.empty(rank)
+    least = left.dtype.type(LEAST_LEFT)
+    room, totals = _room(rank, np.float64), _room(rank, left.dtype)
+    for q in range(rank):
+        totals[q] = one / sums[q] if sums[q] > none else none
     for column in range(first, last):
         own = right[column]
         for q in range(rank):
@@ -213,7 +245,8 @@ def share_columns_apart(
                 b = own[q] * max(one - ratio * other[q] * totals[q], none) + over
                 room[q] += share * (a * b)
         for q in range(rank):
-            own[q] = room[q]
+            new = left.dtype.type(room[q])
+            own[q] = max(new + further * (new - own[q] * sums[q]), least * new)
 
 
 @njit(cache=True, nogil=True)

@@ -74,13 +74,13 @@ class OrderPlan:
 
 
 def default_plans(order: int) -> dict[int, OrderPlan]:
-    """The plans of all orders from two on, chosen on the validation text of the Penn Treebank."""
+    """The plans of all orders from two on, chosen on validation texts: Penn Treebank, WikiText-2."""
     plans = {at: OrderPlan() for at in range(4, order + 1)}
     if order >= 3:
         plans[3] = OrderPlan((0.5,), (24,), n_sweeps=2, informed=True, n_starts=1, least=8)
     if order >= 2:
         plans[2] = OrderPlan(
-            (2 / 3,), (200, 48), (1.0, 0.95), modified=False, n_sweeps=10, n_apart=40, prior=6.0
+            (2 / 3,), (128, 48), (1.0, 0.95), modified=False, n_sweeps=5, n_apart=20, prior=6.0
         )
     return plans
 
