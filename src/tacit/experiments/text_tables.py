@@ -30,13 +30,15 @@ def gain_at(runs: Runs, method: str, order: int) -> float:
     return gain(own.median("test", method=method), own.median("test", method=INT_MKN.name))
 
 
-def ordered_pairs(found: Mapping[str, float], printed: Mapping[str, float]) -> list[bool]:
-    """For each two methods that differ in print, whether the one that is lower there is lower here."""
-    outcomes = []
-    for one, other in combinations(printed, 2):
-        low, high = sorted((one, other), key=printed.__getitem__)
+def ordered_pairs(
+    found: Mapping[str, float], printed: Mapping[str, float]
+) -> dict[tuple[str, str], bool]:
+    """For each two methods that differ in print, the lower one first: whether it is lower here."""
+    outcomes = {}
+    for pair in combinations(printed, 2):
+        low, high = sorted(pair, key=printed.__getitem__)
         if printed[low] < (1 - NEAR) * printed[high]:
-            outcomes.append(found[low] < found[high])
+            outcomes[low, high] = found[low] < found[high]
     return outcomes
 
 

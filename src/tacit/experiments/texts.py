@@ -274,8 +274,8 @@ def _one_ensemble(texts: Texts, order: int, seed: int, *, choose: bool, **option
     begun = time.process_time()
     model.fit(texts.train, validation=texts.valid if choose else None)
     seconds = time.process_time() - begun
-    plans = {at: plan for at, plan in model.plans_.items() if plan.ranks}
-    said = [f"order {at}: ranks {' '.join(map(str, plan.ranks))}" for at, plan in plans.items()]
+    plans = [(at, plan.ranks) for at, plan in sorted(model.plans_.items()) if plan.ranks]
+    said = [f"order {at}: ranks {' '.join(map(str, ranks))}" for at, ranks in plans]
     return Learnt(model, seconds, "; ".join(said))
 
 
