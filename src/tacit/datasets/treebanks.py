@@ -1,0 +1,99 @@
+"""Treebanks, tagged text and word vectors, to learn and to judge parsers with."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tacit.data.parse_trees import ParseTree, read_trees
+from tacit.data.tagged import Tagged, read_tagged
+from tacit.data.word_vectors import WordVectors, read_word_vectors
+from tacit.datasets.folder import VARIABLE, DataFile
+from tacit.errors import ArgumentError, MissingDataError
+
+_TREEBANKS = {
+    "wsj_sample": "the Penn Treebank sample of NLTK, sections 0001 to 0199",
+    "genia": "the GENIA treebank, version 1",
+    "cess_esp": "CESS-ESP of NLTK",
+    "sinica": "the Sinica treebank sample of NLTK",
+}
+_TEXTS = {"conll2000": "CoNLL-2000 of NLTK", "brown": "the Brown corpus of NLTK"}
+_VECTORS = {
+    "glove100_en": ("npz", "GloVe 6B, 100 numbers a word"),
+    "cca50_en": ("npz", "CCA of words and their neighbours"),
+    "brown_clusters_en": ("tsv", "spacy-lookups-data, en_lexeme_cluster"),
+    "brown_clusters_es": ("tsv", "spacy-lookups-data, es_lexeme_cluster"),
+}
+
+
+def load_treebank(name: str) -> list[ParseTree]:
+    """The trees of a treebank, with punctuation, empties and function labels.
+
+    Parameters
+    ----------
+    name : {"wsj_sample", "genia", "cess_esp", "sinica"}
+        3914 English, 18,541 English (medical), 6013 Spanish and 10,000 Chinese trees.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such treebank.
+    MissingDataError
+        The file is not in the folder that ``TACIT_DATA`` names.
+    """
+    _check(name, "treebank", _TREEBANKS)
+    file = DataFile(
+        f"treebanks/{name}/{name}.mrg", "a tree in brackets on each line", _TREEBANKS[name]
+    )
+    return read_trees(file.read().decode().splitlines())
+
+
+def load_tagged_text(name: str) -> list[Tagged]:
+    """Sentences of words with universal tags, without punctuation.
+
+    Parameters
+    ----------
+    name : {"conll2000", "brown"}
+        10,948 sentences of the Wall Street Journal (sections 15 to 18 and 20), 57,159 of the Brown corpus.
+
+    Raises
+    ------
+    ArgumentError, MissingDataError
+    """
+    _check(name, "tagged text", _TEXTS)
+    file = DataFile(
+        f"tagged_text/{name}_universal.txt", "a sentence on each line, word|||TAG", _TEXTS[name]
+    )
+    return read_tagged(file.read().decode().splitlines())
+
+
+def load_word_vectors(name: str) -> WordVectors:
+    """Word vectors or Brown clusters.
+
+    Parameters
+    ----------
+    name : {"glove100_en", "cca50_en", "brown_clusters_en", "brown_clusters_es"}
+
+    Raises
+    ------
+    ArgumentError, MissingDataError
+    """
+    _check(name, "word vectors", _VECTORS)
+    ending, source = _VECTORS[name]
+    folder = os.environ.get(VARIABLE)
+    wanted = f"embeddings/{name}.{ending}" + ("" if ending == "npz" else "[.xz]")
+    if not folder:
+        raise MissingDataError(
+            f"the environment variable {VARIABLE} does not name a folder of data; "
+            f"in that folder, this is wanted: {wanted} ({source})"
+        )
+    plain = Path(folder) / "embeddings" / f"{name}.{ending}"
+    for path in (plain, plain.with_name(plain.name + ".xz")):
+        if path.is_file():
+            return read_word_vectors(path)
+    raise MissingDataError(f"the folder {folder!r} lacks {wanted} ({source})")
+
+
+def _check(name: str, what: str, known: dict[str, str] | dict[str, tuple[str, str]]) -> None:
+    if name not in known:
+        raise ArgumentError(f"there is no {what} {name!r}; there are {', '.join(known)}")

@@ -1,0 +1,34 @@
+"""Universal parts of speech of the tags of several treebanks."""
+
+import pytest
+
+from tacit.data.tags import UNIVERSAL, is_finite_verb, universal_tag
+
+
+@pytest.mark.parametrize(
+    ("tags", "universal"),
+    [
+        ("NN NNP NNPS NNS ncms000 np0000p nc00000 Nab Nv4 Ndabd Nfa PROPN NOUN NN|SYM", "NOUN"),
+        ("VBD MD vmip3s0 vsn0000 VC2 VH11[+NEG] V_11 VA AUX VERB VBG|NN VA4[+NEG,+ASP]", "VERB"),
+        ("JJ JJR aq0cs0 ao0ms0 A ADJ JJ-XYZ", "ADJ"),
+        ("DT WDT PDT EX da0fs0 dn0cp0 Neqa Nep Neu DET", "DET"),
+        ("IN sps00 spcms P21 P31[+part] Ng SCONJ ADP", "ADP"),
+        ("CC cc cs Caa Caa[P1} Cbcb CCONJ CONJ", "CONJ"),
+        ("CD Z Zp DM NUM", "NUM"),
+        ("PRP PRP$ PRPP WP WPP pr0cn000 p0300000 Nhaa PRON", "PRON"),
+        ("RB WRB rg rn Dd Dbab ADV", "ADV"),
+        ("TO POS RP Ta PART PRT", "PRT"),
+        (". , `` -LRB- COMMA LRB Fc Fpa PUNCT $ #", "."),
+        ("FW UH SYM DE I i W Str INTJ X ???", "X"),
+    ],
+)
+def test_tags_of_every_set_have_their_part_of_speech(tags, universal):
+    assert universal in UNIVERSAL
+    assert {tag: universal_tag(tag) for tag in tags.split()} == dict.fromkeys(
+        tags.split(), universal
+    )
+
+
+def test_participles_and_infinitives_are_told_apart_where_the_tags_do():
+    assert all(map(is_finite_verb, ["VBD", "VBZ", "MD", "VB", "VERB", "VC2", "vmip3s0", "vsis3s0"]))
+    assert not any(map(is_finite_verb, ["VBN", "VBG", "vmp00sm", "vmg0000", "vmn0000", "NN", "."]))
