@@ -214,3 +214,18 @@ def test_the_compiled_loop_agrees_with_its_python_source():
 def test_the_vocabulary_can_be_read_alone(settings):
     given = ["zu viel zu tun", "", "é è zu", "tun"]
     assert read_vocabulary(given, **settings) == read_corpus(given, **settings).vocabulary
+
+
+def test_a_corpus_is_read_already():
+    corpus = read_corpus(["a b", "", "b c"])
+    assert read_corpus(corpus) is corpus
+    assert read_corpus(corpus, vocabulary=Vocabulary.of_words(corpus.vocabulary.words)) is corpus
+    assert read_vocabulary(corpus) is corpus.vocabulary
+    assert list(read_blocks(corpus, corpus.vocabulary)) == [corpus]
+    other = Vocabulary.of_words(["z"])
+    with pytest.raises(DataError, match="read with other words"):
+        read_corpus(corpus, vocabulary=other)
+    with pytest.raises(DataError, match="read with other words"):
+        list(read_blocks(corpus, other))
+    assert corpus.word_places().tolist() == [0, 1, 4, 5]  # "</s>" at 2, 3 and 6
+    assert corpus.word_places(ends=False).tolist() == [0, 1, 2, 3]

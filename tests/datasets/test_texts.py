@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import tacit
 from tacit.datasets.texts import LEAST_COUNTS, corpus_path, load_corpus
 from tacit.errors import ArgumentError, MissingDataError
 
@@ -29,6 +30,17 @@ def test_words_seen_once_are_unknown_in_the_novels_only(folder):
     assert load_corpus("english-eltec").ids.tolist() == [3, 3, 0]
     known = load_corpus("english-eltec").vocabulary
     assert load_corpus("english-eltec", "test", vocabulary=known).ids.tolist() == [0, 3, 0]
+
+
+def test_language_models_take_a_corpus(folder):
+    assert tacit.datasets.load_corpus is load_corpus
+    for split in ("train", "test"):
+        (folder / "lm" / "ptb" / f"{split}.txt").write_text("a a b\nb a\n")
+    model = tacit.KneserNeyLM(2).fit(load_corpus("ptb"))
+    once = tacit.KneserNeyLM(2).fit(corpus_path("ptb"))
+    assert model.perplexity(load_corpus("ptb", "test")) == once.perplexity(corpus_path("ptb"))
+    on_disk = tacit.KneserNeyLM(2, memory=1).fit(load_corpus("ptb"))
+    assert on_disk.log_prob("a b") == once.log_prob("a b")
 
 
 def test_what_is_not_there_is_named(folder, monkeypatch):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.errors import ArgumentError, ArgumentTypeError, FileFormatError
+from tacit.errors import ArgumentError, ArgumentTypeError, FileFormatError, NotAvailableError
 from tacit.estimators.class_lm import ClassLM
 from tacit.estimators.kneser_ney_lm import KneserNeyLM
 from tacit.estimators.mixed_lm import MixedLM, likeliest_weights
@@ -91,14 +91,85 @@ def test_samples_are_of_known_words(classes):
 def test_what_makes_no_sense_is_refused(words, classes):
     with pytest.raises(ArgumentError, match="n_classes"):
         ClassLM(n_classes=0).fit(LINES)
-    with pytest.raises(ArgumentError, match="sum to 1"):
-        MixedLM([words, classes], [0.5, 0.6])
     with pytest.raises(ArgumentError, match="different words"):
         MixedLM([words, ClassLM(n_classes=2).fit(["a b"])]).fit(LINES)
-    with pytest.raises(ArgumentError, match="empty"):
-        MixedLM([]).fit(LINES)
-    with pytest.raises(ArgumentTypeError, match="str"):
-        MixedLM(["a"]).fit(LINES)
+    with pytest.raises(ArgumentError, match="this one is empty"):
+        MixedLM([words, classes]).fit([])
+
+
+@pytest.mark.parametrize(
+    ("models", "weights", "error", "complaint"),
+    [
+        (2, [0.5, 0.6], ArgumentError, "give 2 numbers of at least 0 that sum to 1"),
+        (2, [1.5, -0.5], ArgumentError, "at least 0"),
+        (2, [1.0], ArgumentError, "give 2 numbers"),
+        (2, "ab", ArgumentError, "give 2 numbers"),
+        (2, [np.nan, 1.0], ArgumentError, "give 2 numbers"),
+        ([], None, ArgumentError, "models is empty"),
+        (["a"], None, ArgumentTypeError, "models holds a 'str'"),
+        (None, None, ArgumentTypeError, "models is a 'NoneType'"),
+        ([ClassLM()], [1.0], NotAvailableError, "has learnt nothing yet"),
+    ],
+)
+def test_arguments_of_mixtures_are_checked_when_they_are_used(
+    words, classes, models, weights, error, complaint
+):
+    mixed = MixedLM([words, classes] if models == 2 else models, weights)  # never complains
+    with pytest.raises(error, match=complaint):
+        mixed.fit(LINES)
+    if weights is not None:
+        for ask in (mixed.perplexity, mixed.log_prob, mixed.save):
+            with pytest.raises(error, match=complaint):
+                ask("der Hund")
+
+
+def test_weights_that_are_given_stay(words, classes):
+    mixed = MixedLM([words, classes], [0.25, 0.75])
+    assert mixed.fit(LINES).weights_.tolist() == [0.25, 0.75]
+    with pytest.raises(NotAvailableError, match="call fit"):
+        MixedLM([words, classes]).perplexity(LINES)
+
+
+def test_files_give_mixtures_back(words, classes, tmp_path):
+    path = tmp_path / "model.tacit"
+    ensemble = tacit.PowerLowRankLM(2, random_state=0, vocabulary=words.vocabulary_).fit(LINES)
+    inner = MixedLM([words, classes]).fit(LINES)
+    mixed = MixedLM([inner, ensemble, words], [0.5, 0.25, 0.25])
+    for model in (inner, mixed):
+        model.save(path)
+        again = tacit.load(path)
+        assert np.array_equal(again.score_samples(ASKED), model.score_samples(ASKED))
+        assert np.array_equal(again.next_proba("der"), model.next_proba("der"))
+        assert (again.weights, again.diagnostics_) == (model.weights, model.diagnostics_)
+        again.save(tmp_path / "again.tacit")
+        assert (tmp_path / "again.tacit").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"models": 3}, "'models' is a int"),
+        ({"models": []}, "models is empty"),
+        ({"models": ["KneserNeyLM"]}, "damaged"),
+        ({"models": [{"estimator": "HMM", "arguments": {}, "diagnostics": {}}]}, "lacks"),
+        ({"models": [{"estimator": "Unheard", "arguments": {}, "diagnostics": {}}]}, "Unheard"),
+        ({"weights": np.array([0.5, 0.6])}, "sum to 1"),
+        ({"weights": np.array([0, 1])}, "of another type"),
+        ({"models.1.shares": None}, "'shares' is missing"),
+    ],
+)
+def test_damaged_mixtures_are_refused(words, classes, tmp_path, changes, complaint):
+    path = tmp_path / "model.tacit"
+    MixedLM([words, classes], [0.5, 0.5]).save(path)
+    header, arrays = read_model(path)
+    for name, value in changes.items():
+        (header if name in header else arrays)[name] = value
+    kept = {name: array for name, array in arrays.items() if array is not None}
+    write_model(
+        path, {key: header[key] for key in header if key not in ("format", "version")}, kept
+    )
+    with pytest.raises(FileFormatError, match=complaint):
+        tacit.load(path)
 
 
 def test_tiny_texts():

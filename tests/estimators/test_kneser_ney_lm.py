@@ -133,7 +133,7 @@ def test_files_give_models_back(tmp_path, settings):
         ("backoffs", lambda a: a * np.nan, "not finite"),
         ("offsets", lambda a: a.astype(np.int32), "of another type"),
         ("vocabulary.starts", lambda a: a + 1, "do not fit their places"),
-        ("vocabulary.store", lambda a: a.astype(np.int16), "of other types"),
+        ("vocabulary.store", lambda a: a.astype(np.int16), "of another type"),
     ],
 )
 def test_damaged_files_are_refused(model, tmp_path, name, spoil, complaint):

@@ -49,6 +49,13 @@ class Corpus:
         """Lines, blank ones too."""
         return len(self.ends)
 
+    def word_places(self, *, ends: bool = True) -> Integers:
+        """(word,) where each word stands among all words and, if asked, the end of each line."""
+        places = np.arange(self.n_words)
+        if ends:
+            places += np.repeat(np.arange(self.n_lines), np.diff(self.ends, prepend=0))
+        return places
+
     def part(self, first: int, stop: int) -> Corpus:
         """The lines from `first` until before `stop`."""
         low = int(self.ends[first - 1]) if first else 0
@@ -70,8 +77,8 @@ def read_corpus(
 
     Parameters
     ----------
-    X : path, list of paths, iterable of lines, iterable of lists of words, or Arrow column
-        See `tacit.data.texts.text_sources`.
+    X : path, list of paths, iterable of lines, iterable of lists of words, Arrow column, or Corpus
+        See `tacit.data.texts.text_sources`. A `Corpus` comes back as it is.
     vocabulary : Vocabulary, optional
         Other words become ``<unk>``. Without one it is learnt: the most frequent words first.
     least_count, n_words : int
@@ -91,6 +98,8 @@ def read_corpus(
     """
     from tacit.loops.grams import gather
 
+    if isinstance(X, Corpus):
+        return _as_read(X, vocabulary)
     learn = vocabulary is None
     special = Vocabulary.of_words(()) if vocabulary is None else vocabulary
     table = WordTable(special.store, special.starts) if learn else special.table
@@ -117,6 +126,8 @@ def read_vocabulary(
     watch: Watch | None = None,
 ) -> Vocabulary:
     """The vocabulary that `read_corpus` would learn, of a text that does not fit memory."""
+    if isinstance(X, Corpus):
+        return X.vocabulary
     special = Vocabulary.of_words(())
     table = WordTable(special.store, special.starts)
     actions = _actions(markers, unknown)
@@ -134,6 +145,9 @@ def read_blocks(
     watch: Watch | None = None,
 ) -> Iterator[Corpus]:
     """The same text in pieces of whole lines, some million words each, for what does not fit memory."""
+    if isinstance(X, Corpus):
+        yield _as_read(X, vocabulary)
+        return
     held = np.zeros(0, np.int32)
     actions = _actions(markers, unknown)
     for ids, ends in _encoded(X, vocabulary.table, learn=False, actions=actions, watch=watch):
@@ -143,6 +157,15 @@ def read_blocks(
         held = joined[last:]
         if len(stops):
             yield Corpus(joined[:last], stops, vocabulary)
+
+
+def _as_read(corpus: Corpus, vocabulary: Vocabulary | None) -> Corpus:
+    """A corpus, which must have been read with a vocabulary."""
+    if vocabulary is not None and corpus.vocabulary != vocabulary:
+        raise DataError(
+            "the corpus was read with other words than are asked for; read it with the same vocabulary"
+        )
+    return corpus
 
 
 def _actions(markers: str, unknown: str) -> NDArray[np.int64]:

@@ -5,6 +5,7 @@ the error says which one, in what form, and where it comes from. `digits_table` 
 no folder: scikit-learn brings the data along.
 
 Tables come as a dict of columns, sequences as a list of them; every estimator takes them as they are.
+`load_corpus` gives the words of a text as numbers; language models take the path of a text, too.
 """
 
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ __all__ = [
     "digits_table",
     "load_coil2000",
     "load_communities",
+    "load_corpus",
     "load_density",
     "load_house_votes",
     "load_news20_w100",
@@ -36,6 +38,7 @@ _HOMES = {
     "digits_table": "demo",
     "load_coil2000": "tables",
     "load_communities": "communities",
+    "load_corpus": "texts",
     "load_density": "density",
     "load_house_votes": "tables",
     "load_news20_w100": "tables",
@@ -60,6 +63,7 @@ if TYPE_CHECKING:
         load_polya,
         load_splice,
     )
+    from tacit.datasets.texts import load_corpus
 else:
     # Hidden from type checkers, which would otherwise believe that any name exists.
 

@@ -30,15 +30,13 @@ class DataFile:
     form: str
     source: str
 
-    def read(self) -> bytes:
-        """The contents of the file, which may lie there as it is or compressed (``.xz``).
+    def locate(self) -> Path:
+        """Where the file lies, as it is or compressed (``.xz``).
 
         Raises
         ------
         MissingDataError
             Where the variable is not set, or the file is not in its folder.
-        FileFormatError
-            Where the file is compressed and damaged.
         """
         wanted = f"{self.path}[.xz] ({self.form}; from {self.source})"
         folder = os.environ.get(VARIABLE)
@@ -48,15 +46,28 @@ class DataFile:
                 f"in that folder, this is wanted: {wanted}"
             )
         plain = Path(folder) / self.path
-        packed = plain.with_name(plain.name + ".xz")
-        if plain.is_file():
-            return plain.read_bytes()
-        if not packed.is_file():
-            raise MissingDataError(f"the folder {folder!r} lacks {wanted}")
+        for path in (plain, plain.with_name(plain.name + ".xz")):
+            if path.is_file():
+                return path
+        raise MissingDataError(f"the folder {folder!r} lacks {wanted}")
+
+    def read(self) -> bytes:
+        """The contents of the file.
+
+        Raises
+        ------
+        MissingDataError
+            See `locate`.
+        FileFormatError
+            Where the file is compressed and damaged.
+        """
+        path = self.locate()
+        if path.name == Path(self.path).name:
+            return path.read_bytes()
         try:
-            return lzma.decompress(packed.read_bytes())
+            return lzma.decompress(path.read_bytes())
         except lzma.LZMAError as error:
-            raise FileFormatError(f"{str(packed)!r} is damaged: {error}") from error
+            raise FileFormatError(f"{str(path)!r} is damaged: {error}") from error
 
     def wrong(self, what: str) -> FileFormatError:
         """The error for contents that are not of the form expected."""

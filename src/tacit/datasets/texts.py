@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from tacit.data.corpus import Corpus, read_corpus
 from tacit.data.vocabulary import Vocabulary
-from tacit.datasets.folder import VARIABLE
-from tacit.errors import ArgumentError, MissingDataError
+from tacit.datasets.folder import DataFile
+from tacit.errors import ArgumentError
 
 # Each corpus, and how often a word must occur in "train" not to become `<unk>`: the first two have that done.
 LEAST_COUNTS = {"ptb": 1, "wikitext-2": 1, "russian-drama-novels": 2, "english-eltec": 2}
+_SOURCES = {
+    "ptb": "the Penn Treebank as prepared by Mikolov",
+    "wikitext-2": "WikiText-2 of Merity et al.",
+    "russian-drama-novels": "RusDraCor and the Russian part of ELTeC",
+    "english-eltec": "the English part of ELTeC",
+}
 _SPLITS = ("train", "valid", "test")
 
 
@@ -34,25 +39,15 @@ def corpus_path(name: str, split: str = "train") -> Path:
         raise ArgumentError(f"there is no corpus {name!r}; there are {', '.join(LEAST_COUNTS)}")
     if split not in _SPLITS:
         raise ArgumentError(f"there is no split {split!r}; there are {', '.join(_SPLITS)}")
-    wanted = f"lm/{name}/{split}.txt[.xz] (a line for each sentence, blanks between words)"
-    folder = os.environ.get(VARIABLE)
-    if not folder:
-        raise MissingDataError(
-            f"the environment variable {VARIABLE} does not name a folder of data; "
-            f"in that folder, this is wanted: {wanted}"
-        )
-    for ending in (".txt", ".txt.xz"):
-        path = Path(folder) / "lm" / name / f"{split}{ending}"
-        if path.is_file():
-            return path
-    raise MissingDataError(f"the folder {folder!r} lacks {wanted}")
+    form = "a line for each sentence, blanks between words"
+    return DataFile(f"lm/{name}/{split}.txt", form, _SOURCES[name]).locate()
 
 
 def load_corpus(name: str, split: str = "train", *, vocabulary: Vocabulary | None = None) -> Corpus:
     """The words of a corpus as numbers.
 
-    The vocabulary is that of "train". In the two corpora of novels, words that occur there once are
-    ``<unk>``, as the other two have it already; it is a word like others.
+    Language models take it as it is. The vocabulary is that of "train". In the two corpora of novels, words
+    that occur there once are ``<unk>``, as the other two have it already; it is a word like others.
 
     Parameters
     ----------
@@ -60,6 +55,11 @@ def load_corpus(name: str, split: str = "train", *, vocabulary: Vocabulary | Non
         See `corpus_path`.
     vocabulary : Vocabulary, optional
         That of "train", where it is at hand; otherwise "train" is read for it.
+
+    Raises
+    ------
+    ArgumentError, MissingDataError
+        See `corpus_path`.
     """
     path = corpus_path(name, split)
     least = LEAST_COUNTS[name]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.estimators.arguments import check_choice, check_count
+from tacit.estimators.arguments import check_count
 from tacit.estimators.language_queries import LanguageModel
 from tacit.estimators.progress import reporting
 
@@ -85,26 +85,15 @@ class ClassLM(LanguageModel):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn classes, and the model of classes, from text; see `KneserNeyLM.fit`."""
-        from tacit.data.corpus import read_corpus
         from tacit.data.vocabulary import Vocabulary
+        from tacit.estimators.language_counting import pace
         from tacit.factor.classes import exchanged_classes
         from tacit.moments.grams import GramCounts
         from tacit.params.kneser_ney import kneser_ney
 
         self._check_arguments()
-        given = self.vocabulary
-        if not (given is None or isinstance(given, Vocabulary)):
-            given = Vocabulary.of_words(given)
         with reporting(self.progress) as report:
-            report(0.0, "reading")
-            corpus = read_corpus(
-                X,
-                vocabulary=given,
-                least_count=self.least_count,
-                n_words=self.n_words,
-                markers=self.markers,
-                unknown=self.unknown,
-            )
+            corpus = self._reading().corpus(X, watch=pace(report, "reading", 0.0, 0.1))
             report(0.1, f"counting {corpus.n_words:,} words")
             pairs = GramCounts.of(corpus, 2)
             report(0.2, f"putting words into {self.n_classes} classes")
@@ -128,20 +117,10 @@ class ClassLM(LanguageModel):
         self._keep(corpus.vocabulary, found.of, shares, model, diagnostics)
         return self
 
-    def save(self, path: Any) -> None:
-        """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
-        from tacit.estimators.saved_language import save_classes
-
-        self._check_fitted()
-        save_classes(self, path)
-
     def _check_arguments(self) -> None:
         check_count("order", self.order)
         check_count("n_classes", self.n_classes)
-        check_count("least_count", self.least_count)
-        check_count("n_words", self.n_words, none_is="all")
-        check_choice("markers", self.markers, ("error", "skip"))
-        check_choice("unknown", self.unknown, ("word", "error", "skip"))
+        self._check_text_arguments()
 
     def _keep(
         self,
@@ -156,18 +135,13 @@ class ClassLM(LanguageModel):
         self._places = _class_places(classes)
 
     def _line_scores(self, corpus: Corpus, *, begin: bool, end: bool) -> LineScores:
-        from tacit.data.vocabulary import UNKNOWN
         from tacit.query.grams import LineScores, score_corpus
 
         inner = _class_corpus(corpus, self.classes_, self.model_.vocabulary)
         found = score_corpus(self.model_, inner, begin=begin, end=end)
-        at = np.arange(corpus.n_words)  # of words among words and ends
-        if end:
-            at += np.repeat(np.arange(corpus.n_lines), np.diff(corpus.ends, prepend=0))
-        logs, unknown = found.log_probs.copy(), np.zeros(len(found.log_probs), dtype=np.bool_)
-        logs[at] += np.log(self.shares_[corpus.ids])
-        unknown[at] = corpus.ids == UNKNOWN
-        return LineScores(logs, found.orders, unknown, found.ends)
+        logs = found.log_probs.copy()
+        logs[corpus.word_places(ends=end)] += np.log(self.shares_[corpus.ids])
+        return LineScores.of(corpus, logs, found.orders, end=end)
 
     def _start(self, *, begin: bool) -> int:
         from tacit.query.grams import NO_STATE, begin_state

@@ -14,7 +14,6 @@ from tacit.estimators.progress import Report, reporting
 
 if TYPE_CHECKING:
     from tacit.data.corpus import Corpus
-    from tacit.data.vocabulary import Vocabulary
     from tacit.moments.grams import GramCounts
     from tacit.params.grams import GramModel
     from tacit.params.kneser_ney import Discounts
@@ -61,13 +60,6 @@ class BackoffLM(LanguageModel):
         """The highest order of its n-grams."""
         self._check_fitted()
         return self.model_.order
-
-    def save(self, path: Any) -> None:
-        """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
-        from tacit.estimators.saved_language import save_backoff
-
-        self._check_fitted()
-        save_backoff(self, path)
 
     def _keep(self, model: GramModel, diagnostics: dict[str, Any]) -> None:
         from tacit.loops.backoff import score_text
@@ -223,21 +215,18 @@ class KneserNeyLM(BackoffLM):
         y : None
             Not used.
         """
-        from tacit.estimators.language_counting import Reading, counts_of
+        from tacit.estimators.language_counting import counts_of
 
         self._check_arguments()
-        reading = Reading(
-            self.order,
-            self.pads,
-            _vocabulary(self.vocabulary),
-            self.least_count,
-            self.n_words,
-            self.markers,
-            self.unknown,
-        )
         with (
             reporting(self.progress) as report,
-            counts_of(X, reading, memory=self.memory, folder=self.folder, report=report) as counts,
+            counts_of(
+                X,
+                self._reading(pads=self.pads),
+                memory=self.memory,
+                folder=self.folder,
+                report=report,
+            ) as counts,
         ):
             return self._learn(counts, report)
 
@@ -283,19 +272,10 @@ class KneserNeyLM(BackoffLM):
 
     def _check_arguments(self) -> None:
         check_count("order", self.order)
-        check_count("least_count", self.least_count)
-        check_count("n_words", self.n_words, none_is="all")
         check_choice("base", self.base, ("uniform", "unigram"))
         check_choice("pads", self.pads, ("one", "all"))
-        check_choice("markers", self.markers, ("error", "skip"))
-        check_choice("unknown", self.unknown, ("word", "error", "skip"))
+        self._check_text_arguments()
         for name in ("modified", "interpolated"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise ArgumentError(f"{name}={getattr(self, name)!r}; give True or False")
         self._given(self.order)
-
-
-def _vocabulary(given: Any) -> Vocabulary | None:
-    from tacit.data.vocabulary import Vocabulary
-
-    return given if given is None or isinstance(given, Vocabulary) else Vocabulary.of_words(given)

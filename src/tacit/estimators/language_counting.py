@@ -48,6 +48,18 @@ class Reading:
     markers: str = "error"
     unknown: str = "word"
 
+    def corpus(self, X: Any, watch: Watch | None = None) -> Corpus:
+        """A text that fits memory."""
+        return read_corpus(
+            X,
+            vocabulary=self.vocabulary,
+            least_count=self.least_count,
+            n_words=self.n_words,
+            markers=self.markers,
+            unknown=self.unknown,
+            watch=watch,
+        )
+
 
 def memory_bytes(memory: Any) -> int:
     """The number of bytes that a caller allows: a number, or a text as ``"2GB"`` or ``"300 MB"``.
@@ -80,15 +92,7 @@ def pace(report: Report, what: str, low: float = 0.0, high: float = 1.0) -> Watc
 
 def count_in_memory(X: Any, reading: Reading, report: Report = silent) -> GramCounts:
     """The counts of a text that fits memory."""
-    corpus = read_corpus(
-        X,
-        vocabulary=reading.vocabulary,
-        least_count=reading.least_count,
-        n_words=reading.n_words,
-        markers=reading.markers,
-        unknown=reading.unknown,
-        watch=pace(report, "reading", 0.0, 0.4),
-    )
+    corpus = reading.corpus(X, pace(report, "reading", 0.0, 0.4))
     watch = pace(report, "counting", 0.4, 0.8)
     counts = GramCounts.of(corpus, reading.order, pads=reading.pads)
     watch(corpus.n_words, 1.0)

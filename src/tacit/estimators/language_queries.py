@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from tacit.errors import DataError, NotAvailableError
-from tacit.estimators.arguments import check_count, check_rows, generator_from
+from tacit.estimators.arguments import check_choice, check_count, check_rows, generator_from
 from tacit.estimators.progress import reporting
 
 if TYPE_CHECKING:
     from tacit.data.corpus import Corpus
     from tacit.data.vocabulary import Vocabulary
+    from tacit.estimators.language_counting import Reading
     from tacit.query.grams import LineScores
 
 Array = NDArray[np.float64]
@@ -77,7 +78,12 @@ class LanguageModel(BaseEstimator):
     diagnostics_: dict[str, Any]
     markers: str = "error"
     unknown: str = "word"
-    progress: Any = None
+    # Arguments of those that learn from text
+    order: int
+    vocabulary: Any
+    least_count: int
+    n_words: int | None
+    progress: Any
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether there is something to ask."""
@@ -168,6 +174,7 @@ class LanguageModel(BaseEstimator):
 
     def step(self, state: Any, word: str) -> tuple[WordScore, Any]:
         """What the model says of a word after a state, and the state behind it; ``</s>`` ends a sentence."""
+        self._check_fitted()
         place = int(self.vocabulary_.ids([word])[0])
         log_prob, order, behind = self._step(state, place)
         return WordScore(word, log_prob, order, place == 0), behind
@@ -233,7 +240,34 @@ class LanguageModel(BaseEstimator):
             state = self._step(state, place)[2]
         return out
 
+    # -- files ------------------------------------------------------------------------------------
+
+    def save(self, path: Any) -> None:
+        """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
+        from tacit.estimators.saved_language import content_of
+        from tacit.files.models import write_model
+
+        self._check_fitted()
+        write_model(path, *content_of(self))
+
     # -- within -----------------------------------------------------------------------------------
+
+    def _check_text_arguments(self) -> None:
+        check_count("least_count", self.least_count)
+        check_count("n_words", self.n_words, none_is="all")
+        check_choice("markers", self.markers, ("error", "skip"))
+        check_choice("unknown", self.unknown, ("word", "error", "skip"))
+
+    def _reading(self, *, pads: str = "one") -> Reading:
+        """How the arguments say that a text is to be read."""
+        from tacit.data.vocabulary import Vocabulary
+        from tacit.estimators.language_counting import Reading
+
+        given = self.vocabulary
+        if not (given is None or isinstance(given, Vocabulary)):
+            given = Vocabulary.of_words(given)
+        words = (given, self.least_count, self.n_words)
+        return Reading(self.order, pads, *words, self.markers, self.unknown)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "diagnostics_"):
@@ -263,7 +297,7 @@ class LanguageModel(BaseEstimator):
 
         self._check_fitted()
         rules = {"markers": self.markers, "unknown": self.unknown}
-        with reporting(self.progress) as report:
+        with reporting(getattr(self, "progress", None)) as report:
             watch = pace(report, "scoring")
             blocks = read_blocks(X, self.vocabulary_, **rules, watch=watch)
             parts = [self._line_scores(block, begin=True, end=True) for block in blocks]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -30,7 +30,8 @@ class MixedLM(LanguageModel):
     models : list of fitted language models
         All with the same vocabulary: fit the later ones with ``vocabulary=first.vocabulary_``.
     weights : list of float, optional
-        By default equal, until `fit` chooses them on a text that none of the models has seen.
+        By default `fit` chooses them on a text that none of the models has seen. With weights given, there
+        is nothing to fit.
 
     Attributes
     ----------
@@ -53,11 +54,13 @@ class MixedLM(LanguageModel):
     def __init__(self, models: Sequence[LanguageModel], weights: Any = None) -> None:
         self.models = models
         self.weights = weights
-        if isinstance(models, Sequence) and len(models) and weights is not None:
-            self._prepare(self._checked_weights())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is something to ask: weights were given, or chosen."""
+        return self.weights is not None or super().__sklearn_is_fitted__()
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose the weights: those under which a text is likeliest; there is one such choice.
+        """Choose the weights: those under which a text is likeliest; weights that were given stay.
 
         Parameters
         ----------
@@ -67,9 +70,12 @@ class MixedLM(LanguageModel):
             Not used.
         """
         models = self._checked_models()
-        first = models[0]
+        if self.weights is not None:
+            self._prepare(self.weights)
+            return self
         from tacit.data.corpus import read_corpus
 
+        first = models[0]
         corpus = read_corpus(
             X, vocabulary=first.vocabulary_, markers=first.markers, unknown=first.unknown
         )
@@ -83,7 +89,16 @@ class MixedLM(LanguageModel):
         self.diagnostics_["n_steps"] = n_steps
         return self
 
+    def _check_fitted(self) -> None:
+        if self.weights is not None and not hasattr(self, "diagnostics_"):
+            self._prepare(self.weights)
+        super()._check_fitted()
+
     def _checked_models(self) -> list[LanguageModel]:
+        if isinstance(self.models, str) or not isinstance(self.models, Iterable):
+            raise ArgumentTypeError(
+                f"models is a {type(self.models).__name__!r}; give a list of fitted language models"
+            )
         models = list(self.models)
         if not models:
             raise ArgumentError("models is empty; give one fitted language model or more")
@@ -100,18 +115,22 @@ class MixedLM(LanguageModel):
                 )
         return models
 
-    def _checked_weights(self) -> Array:
-        weights = np.asarray(self.weights, dtype=np.float64)
-        good = weights.shape == (len(self.models),) and bool((weights >= 0).all())
-        if not (good and abs(weights.sum() - 1) < 1e-9):
-            raise ArgumentError(
-                f"weights={self.weights!r}; give {len(self.models)} numbers of at least 0 that sum to 1"
-            )
-        return weights
-
-    def _prepare(self, weights: Array) -> None:
+    def _prepare(self, given: Any) -> None:
+        """Take weights, and what models have in common; everything is checked."""
         models = self._checked_models()
-        self.weights_, self.vocabulary_ = weights, models[0].vocabulary_
+        wrong = ArgumentError(
+            f"weights={given!r}; give {len(models)} numbers of at least 0 that sum to 1"
+        )
+        try:
+            weights = np.array(given, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise wrong from error
+        good = weights.shape == (len(models),) and bool((weights >= 0).all())
+        if not (good and abs(weights.sum() - 1) < 1e-9):
+            raise wrong
+        first = models[0]
+        self.weights_, self.vocabulary_ = weights, first.vocabulary_
+        self.markers, self.unknown = first.markers, first.unknown
         self.diagnostics_ = {"weights": weights.tolist()}
 
     def _line_scores(self, corpus: Corpus, *, begin: bool, end: bool) -> LineScores:

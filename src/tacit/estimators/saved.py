@@ -46,6 +46,7 @@ _LOADERS = {
     "LatentClass": ("latent_tree", "saved", "load_tree"),
     "LatentJunctionTree": ("junction", "saved_junction", "load_junction"),
     "LatentTree": ("latent_tree", "saved", "load_tree"),
+    "MixedLM": ("mixed_lm", "saved_mixture", "load_mixture"),
     "PowerLowRankLM": ("power_low_rank_lm", "saved_ensemble", "load_ensemble"),
     "ProbabilisticAutomaton": ("probabilistic_automaton", "saved_automata", "load_automaton"),
     "WeightedAutomaton": ("automata", "saved_automata", "load_automaton"),
@@ -76,7 +77,11 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> tacit.load(path).categories_ == model.categories_
     True
     """
-    header, arrays = read_model(path)
+    return fitted_from(path, *read_model(path))
+
+
+def fitted_from(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays) -> Any:
+    """The fitted model of a header and arrays; the path is for messages."""
     name = header["estimator"]
     if name not in _LOADERS:
         raise FileFormatError(

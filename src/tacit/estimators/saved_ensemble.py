@@ -10,8 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import FileFormatError
-from tacit.estimators.saved_header import check_header, common_header, made_from
-from tacit.estimators.saved_language import gram_arrays, gram_model_from, vocabulary_arrays
+from tacit.estimators.saved_header import check_header, made_from
+from tacit.estimators.saved_language import (
+    Content,
+    damage_told,
+    gram_arrays,
+    gram_model_from,
+    language_header,
+    stored,
+    typed_arrays,
+    vocabulary_arrays,
+)
 from tacit.files.models import write_model
 from tacit.params.ensemble import Ensemble, OrderPlan
 
@@ -20,6 +29,7 @@ if TYPE_CHECKING:
 
 Arrays = Mapping[str, NDArray[Any]]
 
+_PREFIX = "factors."
 _FACTORS = {
     "rows": np.int64,
     "columns": np.int64,
@@ -34,15 +44,18 @@ _FACTORS = {
 
 def save_ensemble(model: PowerLowRankLM, path: str | os.PathLike[str]) -> None:
     """Write a fitted ensemble to one file, whole or not at all."""
-    header = common_header(model)
-    for name in ("progress", "vocabulary", "ranks", "powers", "weights", "random_state"):
-        header["arguments"].pop(name, None)
+    write_model(path, *ensemble_content(model))
+
+
+def ensemble_content(model: PowerLowRankLM) -> Content:
+    """The header and the arrays of an ensemble."""
+    header = language_header(model, "ranks", "powers", "weights", "random_state")
     arrays = {
         **vocabulary_arrays(model.vocabulary_),
         **gram_arrays(model.model_.grams),
-        **{f"factors.{name}": _stored(getattr(model.model_, name)) for name in _FACTORS},
+        **{f"{_PREFIX}{name}": stored(getattr(model.model_, name)) for name in _FACTORS},
     }
-    write_model(path, header, arrays)
+    return header, arrays
 
 
 def load_ensemble(
@@ -61,18 +74,11 @@ def load_ensemble(
     check_header(path, header, {})
     model: PowerLowRankLM = made_from(kind, header)
     diagnostics = dict(header["diagnostics"])
-    try:
+    with damage_told(path):
         found = _ensemble_from(arrays)
         model.plans_ = {int(at): _plan(plan) for at, plan in diagnostics["plans"].items()}
-    except (KeyError, TypeError, ValueError) as error:
-        raise FileFormatError(f"{str(path)!r} is damaged: {error}") from error
     model._keep(found, diagnostics)  # noqa: SLF001  the same room
     return model
-
-
-def _stored(array: NDArray[Any]) -> NDArray[Any]:
-    """Files hold no numbers of single precision: their bits are kept as integers."""
-    return array.view(np.int32) if array.dtype == np.float32 else array
 
 
 def _plan(plain: Mapping[str, Any]) -> OrderPlan:
@@ -86,14 +92,7 @@ def _plan(plain: Mapping[str, Any]) -> OrderPlan:
 def _ensemble_from(arrays: Arrays) -> Ensemble:
     """The ensemble that a file holds; everything that a look-up relies on is checked."""
     grams = gram_model_from(arrays)
-    own = {}
-    for name, kind in _FACTORS.items():
-        own[name] = arrays[f"factors.{name}"]
-        if kind == np.float32 and own[name].dtype == np.int32:
-            own[name] = own[name].view(np.float32)
-        if own[name].dtype != kind or own[name].ndim != 1:
-            raise FileFormatError(f"the array {name!r} is of another type")
-    model = Ensemble(grams, **own)
+    model = Ensemble(grams, **typed_arrays(arrays, _FACTORS, _PREFIX))
     n, n_contexts = len(grams), grams.n_contexts
     if {len(model.rows), len(model.ranks), len(model.left_rest), len(model.scales)} != {n_contexts}:
         raise FileFormatError("the arrays of rows have different lengths")

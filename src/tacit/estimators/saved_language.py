@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +14,6 @@ from numpy.typing import NDArray
 from tacit.data.vocabulary import Vocabulary
 from tacit.errors import FileFormatError
 from tacit.estimators.saved_header import check_header, common_header, made_from
-from tacit.files.models import write_model
 from tacit.moments.grams import MOST_ORDER
 from tacit.params.grams import GramModel
 from tacit.params.kneser_ney import Discounts
@@ -20,9 +21,14 @@ from tacit.params.kneser_ney import Discounts
 if TYPE_CHECKING:
     from tacit.estimators.class_lm import ClassLM
     from tacit.estimators.kneser_ney_lm import BackoffLM
+    from tacit.estimators.language_queries import LanguageModel
 
 Arrays = Mapping[str, NDArray[Any]]
+Content = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 
+_CLASSES = "classes."  # what names of arrays of the inner model begin with
+_WORDS = {"store": np.uint8, "starts": np.int64}
+_OF_WORDS = {"classes": np.int64, "shares": np.float64}
 _ROUNDING = 1e-5  # by which probabilities may exceed one: files of others have few digits
 _MODEL = {
     "offsets": np.int64,
@@ -34,17 +40,67 @@ _MODEL = {
 }
 
 
-def save_backoff(model: BackoffLM, path: str | os.PathLike[str]) -> None:
-    """Write a fitted n-gram model to one file, whole or not at all."""
+# The function that gives the header and the arrays of a model, by its class
+_CONTENTS = {
+    "BackoffLM": ("saved_language", "backoff_content"),
+    "ClassLM": ("saved_language", "classes_content"),
+    "KneserNeyLM": ("saved_language", "backoff_content"),
+    "MixedLM": ("saved_mixture", "mixture_content"),
+    "PowerLowRankLM": ("saved_ensemble", "ensemble_content"),
+}
+
+
+def content_of(model: LanguageModel) -> Content:
+    """The header and the arrays of the file of any fitted language model."""
+    home, function = _CONTENTS[type(model).__name__]
+    found: Content = getattr(import_module(f"tacit.estimators.{home}"), function)(model)
+    return found
+
+
+@contextmanager
+def damage_told(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Within the block, whatever does not fit is a `FileFormatError` that names the file."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError) as error:
+        raise FileFormatError(f"{str(path)!r} is damaged: {error}") from error
+
+
+def typed_arrays(
+    arrays: Arrays, kinds: Mapping[str, type], prefix: str = ""
+) -> dict[str, NDArray[Any]]:
+    """The arrays of some names, all of one row; their types are checked.
+
+    Files hold no numbers of single precision: their bits are integers there, see `stored`.
+    """
+    found = {}
+    for name, kind in kinds.items():
+        array = arrays.get(prefix + name)
+        if array is not None and kind is np.float32 and array.dtype == np.int32:
+            array = array.view(np.float32)
+        if array is None or array.dtype != kind or array.ndim != 1:
+            raise FileFormatError(f"the array {prefix + name!r} is missing, or of another type")
+        found[name] = array
+    return found
+
+
+def stored(array: NDArray[Any]) -> NDArray[Any]:
+    """An array as files hold it."""
+    return array.view(np.int32) if array.dtype == np.float32 else array
+
+
+def language_header(model: LanguageModel, *without: str) -> dict[str, Any]:
+    """The header of a language model, without what says how it came about, or what arrays hold."""
     header = common_header(model)
-    for name in (
-        "progress",
-        "memory",
-        "folder",
-        "vocabulary",
-    ):  # how it came about, or held in arrays
+    for name in ("progress", "memory", "folder", "vocabulary", *without):
         header["arguments"].pop(name, None)
-    write_model(path, header, {**vocabulary_arrays(model.vocabulary_), **gram_arrays(model.model_)})
+    return header
+
+
+def backoff_content(model: BackoffLM) -> Content:
+    """The header and the arrays of an n-gram model."""
+    arrays = {**vocabulary_arrays(model.vocabulary_), **gram_arrays(model.model_)}
+    return language_header(model), arrays
 
 
 def gram_arrays(model: GramModel) -> dict[str, NDArray[Any]]:
@@ -54,7 +110,7 @@ def gram_arrays(model: GramModel) -> dict[str, NDArray[Any]]:
 
 def vocabulary_arrays(vocabulary: Vocabulary) -> dict[str, NDArray[Any]]:
     """The arrays of a vocabulary."""
-    return {"vocabulary.store": vocabulary.store, "vocabulary.starts": vocabulary.starts}
+    return {f"vocabulary.{name}": getattr(vocabulary, name) for name in _WORDS}
 
 
 def load_backoff(
@@ -70,26 +126,21 @@ def load_backoff(
     check_header(path, header, {})
     model: BackoffLM = made_from(kind, header)
     diagnostics = dict(header["diagnostics"])
-    try:
+    with damage_told(path):
         found = gram_model_from(arrays)
         if "discounts" in diagnostics:
             pairs = zip(diagnostics["discounts"], diagnostics["discount_sources"], strict=True)
             model.discounts_ = [Discounts(tuple(values), source) for values, source in pairs]
-    except (KeyError, TypeError, ValueError) as error:
-        raise FileFormatError(f"{str(path)!r} is damaged: {error}") from error
     model._keep(found, diagnostics)  # noqa: SLF001  the same room
     return model
 
 
-def save_classes(model: ClassLM, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model of word classes to one file, whole or not at all."""
-    header = common_header(model)
-    for name in ("progress", "vocabulary"):
-        header["arguments"].pop(name, None)
+def classes_content(model: ClassLM) -> Content:
+    """The header and the arrays of a model of word classes."""
     inner = {**vocabulary_arrays(model.model_.vocabulary), **gram_arrays(model.model_)}
-    arrays = {f"classes.{name}": array for name, array in inner.items()}
-    own = {"classes": model.classes_, "shares": model.shares_}
-    write_model(path, header, {**vocabulary_arrays(model.vocabulary_), **own, **arrays})
+    arrays = {f"{_CLASSES}{name}": array for name, array in inner.items()}
+    own = {name: getattr(model, f"{name}_") for name in _OF_WORDS}
+    return language_header(model), {**vocabulary_arrays(model.vocabulary_), **own, **arrays}
 
 
 def load_classes(
@@ -104,38 +155,38 @@ def load_classes(
     """
     check_header(path, header, {})
     model: ClassLM = made_from(kind, header)
-    try:
+    with damage_told(path):
         vocabulary = vocabulary_from(arrays)
-        named = {name: each for name, each in arrays.items() if name.startswith("classes.")}
-        inner = gram_model_from(
-            {name.removeprefix("classes."): each for name, each in named.items()}
-        )
-        classes, shares = arrays["classes"], arrays["shares"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise FileFormatError(f"{str(path)!r} is damaged: {error}") from error
-    sizes = {len(vocabulary), len(classes), len(shares)}
-    kinds = classes.dtype == np.int64 and shares.dtype == np.float64
-    if len(sizes) != 1 or not kinds or classes.min() < 0:
-        raise FileFormatError(f"{str(path)!r} is damaged: the classes do not fit the words")
-    if not _within(shares, 1 + _ROUNDING) or shares.min() == 0:
-        raise FileFormatError(f"{str(path)!r} is damaged: a word has no share of its class")
-    if int(classes.max()) + 3 > len(inner.vocabulary):
-        raise FileFormatError(f"{str(path)!r} is damaged: a word is in a class that is not there")
+        inner = gram_model_from(inner_arrays(arrays, _CLASSES))
+        classes, shares = typed_arrays(arrays, _OF_WORDS).values()
+        if {len(vocabulary)} != {len(classes), len(shares)}:
+            raise FileFormatError("the classes do not fit the words")
+        if classes.min() < 0 or int(classes.max()) + 3 > len(inner.vocabulary):
+            raise FileFormatError("a word is in a class that is not there")
+        if not _within(shares, 1 + _ROUNDING) or shares.min() == 0:
+            raise FileFormatError("a word has no share of its class")
     model._keep(vocabulary, classes, shares, inner, dict(header["diagnostics"]))  # noqa: SLF001
     return model
 
 
+def inner_arrays(arrays: Arrays, prefix: str) -> dict[str, NDArray[Any]]:
+    """Those arrays whose names begin with something, without it."""
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
+
+
 def vocabulary_from(arrays: Arrays) -> Vocabulary:
     """The vocabulary that a file holds."""
-    return Vocabulary.of_arrays(arrays["vocabulary.store"], arrays["vocabulary.starts"])
+    found = typed_arrays(arrays, _WORDS, "vocabulary.")
+    return Vocabulary.of_arrays(found["store"], found["starts"])
 
 
 def gram_model_from(arrays: Arrays) -> GramModel:
     """The n-gram model that a file holds; everything that a look-up relies on is checked."""
-    for name, kind in _MODEL.items():
-        if name not in arrays or arrays[name].dtype != kind or arrays[name].ndim != 1:
-            raise FileFormatError(f"the array {name!r} is missing, or of another type")
-    model = GramModel(vocabulary_from(arrays), **{name: arrays[name] for name in _MODEL})
+    model = GramModel(vocabulary_from(arrays), **typed_arrays(arrays, _MODEL))
     n, n_words, offsets = len(model.words), len(model.vocabulary), model.offsets
     if not 2 <= len(offsets) <= MOST_ORDER + 1:
         raise FileFormatError(f"there are {len(offsets) - 1} orders of n-grams")

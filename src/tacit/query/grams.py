@@ -30,6 +30,14 @@ class LineScores:
     ends: Integers  # (line,)  how many of these stand before the end of each line, its end marker included
 
     @staticmethod
+    def of(corpus: Corpus, log_probs: Array, orders: NDArray[Any], *, end: bool) -> LineScores:
+        """Of the words of a corpus, and of the ends of its lines where these are scored."""
+        unknown = np.zeros(len(log_probs), dtype=np.bool_)
+        unknown[corpus.word_places(ends=end)] = corpus.ids == UNKNOWN
+        ends = corpus.ends + (np.arange(1, corpus.n_lines + 1) if end else 0)
+        return LineScores(log_probs, orders.astype(np.uint8), unknown, ends)
+
+    @staticmethod
     def joined(parts: Sequence[LineScores]) -> LineScores:
         """Of several texts one after another."""
         none = LineScores(
@@ -95,15 +103,9 @@ def score_corpus(
     probs, grams = np.empty(size), np.empty(size, dtype=np.int64)
     states = np.full(n_lines, begin_state(model) if begin else NO_STATE, dtype=np.int64)
     score_lines(packed(model), corpus.ids, corpus.ends, states, END if end else -1, probs, grams)
-    orders = np.searchsorted(model.offsets, grams, side="right").astype(np.uint8)
-    ends = corpus.ends + (np.arange(1, n_lines + 1) if end else 0)
-    unknown = np.zeros(size, dtype=np.bool_)
-    places = np.arange(corpus.n_words)
-    if end:
-        places += np.repeat(np.arange(n_lines), np.diff(corpus.ends, prepend=0))
-    unknown[places] = corpus.ids == UNKNOWN
+    orders = np.searchsorted(model.offsets, grams, side="right")
     with np.errstate(divide="ignore"):
-        return LineScores(np.log(probs), orders, unknown, ends)
+        return LineScores.of(corpus, np.log(probs), orders, end=end)
 
 
 def score_step(model: GramModel, state: int, word: int) -> tuple[float, int, int]:
