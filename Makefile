@@ -77,6 +77,8 @@ peers: $(READY)  ## install the programs that benchmarks compare with
 	@echo "==> installing peers"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check \
 		dynamax hmmlearn pgmpy pyagrum scikit-bio stepmix
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check kenlm \
+		|| echo "    kenlm was not built (it needs a C++ compiler and cmake); benchmarks go without it"
 
 wheel: $(READY)  ## sdist and wheel in dist/, tested in an empty environment
 	@echo "==> sdist and wheel"
