@@ -14,7 +14,8 @@ from tacit.moments.prefixes import PrefixTree
 from tacit.params.automata import Automaton, AutomatonTables, hankel_factors
 from tacit.params.ngrams import Ngrams
 from tacit.polish.automata import log_probs
-from tacit.query.automata import MeanAutomaton, MixedAutomaton, ahead, drawn, told
+from tacit.query.automata import MixedAutomaton, ahead, drawn, scored, told, walked_levels
+from tacit.query.mean_automata import MeanAutomaton
 
 
 def tree_of(rows, n_symbols=2):
@@ -67,29 +68,81 @@ def test_compiled_pass_agrees_with_the_walk():
     assert ends == pytest.approx(np.log(found.probs[:, -1]), abs=1e-9)
 
 
+def several_predictors(tree, rng):
+    mean = MeanAutomaton((random_tables(0, 3, 3), random_tables(1, 2, 3)), np.array([0.3, 0.7]))
+    wild = [Automaton(*each) for each in wild_weights(rng, 4, 3)]
+    return [mean, *(MixedAutomaton(each, Ngrams.of(tree), 0.2) for each in wild)]
+
+
+def check_same(predictors, wanted, tree):
+    for predictor, other in zip(predictors, wanted, strict=True):
+        found = told(predictor, tree)
+        assert found.probs == pytest.approx(other.probs, abs=1e-9)
+        assert found.log_strings == pytest.approx(other.log_strings, rel=1e-9)
+        assert found.n_broken == other.n_broken
+        alone = scored(predictor, tree)
+        assert alone.log_strings == pytest.approx(other.log_strings, rel=1e-9)
+        assert alone.log_prefixes == pytest.approx(other.log_prefixes, rel=1e-9)
+        assert alone.n_broken == other.n_broken
+        assert alone.repairs.n_answers == tree.n_nodes
+        assert alone.repairs.n_negative == other.repairs.n_negative
+
+
 @pytest.mark.parametrize("deep", [1, 3, 8])
 def test_deep_levels_walked_together_say_what_each_by_itself_does(deep, monkeypatch):
     rng = np.random.default_rng(0)
     rows = [rng.integers(-1, 3, rng.integers(0, 25)).tolist() for _ in range(20)]
     tree, _ = tree_of(rows, 3)
-    mean = MeanAutomaton((random_tables(0, 3, 3), random_tables(1, 2, 3)), np.array([0.3, 0.7]))
-    wild = [Automaton(*each) for each in wild_weights(rng, 4, 3)]
-    predictors = [mean, *(MixedAutomaton(each, Ngrams.of(tree), 0.2) for each in wild)]
+    predictors = several_predictors(tree, rng)
     wanted = [told(each, tree) for each in predictors]
     monkeypatch.setattr("tacit.query.automata.DEEP", deep)
     monkeypatch.setattr("tacit.query.automata.BAND", 40)
-
-    def check():
-        for predictor, other in zip(predictors, wanted, strict=True):
-            found = told(predictor, tree)
-            assert found.probs == pytest.approx(other.probs, abs=1e-9)
-            assert found.log_strings == pytest.approx(other.log_strings, rel=1e-9)
-            assert found.n_broken == other.n_broken
-
-    check()
+    check_same(predictors, wanted, tree)
     with python_source(automata):
-        check()
+        check_same(predictors, wanted, tree)
     assert sum(each.n_broken for each in wanted) > 0
+
+
+@pytest.mark.parametrize("at_once", [1, 7])
+def test_wide_levels_walked_in_stretches_say_what_whole_ones_do(at_once, monkeypatch):
+    rng = np.random.default_rng(1)
+    rows = [rng.integers(-1, 3, rng.integers(0, 12)).tolist() for _ in range(150)]
+    tree, _ = tree_of(rows, 3)
+    predictors = several_predictors(tree, rng)
+    wanted = [told(each, tree) for each in predictors]
+    monkeypatch.setattr("tacit.query.automata.CACHED", 0)
+    monkeypatch.setattr("tacit.query.automata.LEAST_ROWS", at_once)
+    monkeypatch.setattr("tacit.query.mean_automata.CELLS", 0)
+    monkeypatch.setattr("tacit.query.mean_automata.LEAST_ROWS", 3)
+    check_same(predictors, wanted, tree)
+    nodes = np.concatenate(
+        [np.arange(tree.n_nodes)[own] for own, _ in walked_levels(predictors[0], tree)]
+    )
+    assert sorted(nodes.tolist()) == list(range(tree.n_nodes))
+
+
+def test_symbols_in_any_order_lead_where_each_by_itself_does():
+    mean = MeanAutomaton((random_tables(0, 3, 3), random_tables(1, 2, 3)), np.array([0.3, 0.7]))
+    state = mean.after(mean.begin(3), np.array([0, 1, 2]))
+    rows, symbols = np.array([2, 0, 1, 1, 0]), np.array([2, 0, -1, 1, 0])
+    found = mean.after(state, symbols, rows)
+    for place, (row, symbol) in enumerate(zip(rows, symbols, strict=True)):
+        alone = mean.after(tuple(each[row : row + 1] for each in state), np.array([symbol]))
+        for one, every in zip(alone, found, strict=True):
+            assert every[place] == pytest.approx(one[0], abs=1e-14)
+
+
+def test_the_mean_of_automata_is_the_mean_of_their_probabilities():
+    rng = np.random.default_rng(2)
+    parts = [random_tables(seed, k, 3) for seed, k in enumerate((2, 2, 4, 3, 3))]
+    weights = rng.dirichlet(np.ones(5))
+    rows = [rng.integers(-1, 3, rng.integers(0, 9)).tolist() for _ in range(60)]
+    tree, _ = tree_of(rows, 3)
+    found = scored(MeanAutomaton(tuple(parts), weights), tree)
+    ends, prefixes = zip(*(log_probs(part, tree) for part in parts), strict=True)
+    assert np.exp(found.log_prefixes) == pytest.approx(weights @ np.exp(prefixes), rel=1e-9)
+    strings = np.exp(np.add(ends, prefixes))
+    assert np.exp(found.log_strings) == pytest.approx(weights @ strings, rel=1e-9)
 
 
 def wild_weights(rng, rank, n_symbols):

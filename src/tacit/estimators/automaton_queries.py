@@ -12,7 +12,8 @@ from tacit.estimators.sequence_queries import SequenceModel
 
 if TYPE_CHECKING:
     from tacit.data.sequences import Sequences
-    from tacit.query.automata import MeanAutomaton, MixedAutomaton, State, Told
+    from tacit.query.automata import MixedAutomaton, Scored, State, Told
+    from tacit.query.mean_automata import MeanAutomaton
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -67,22 +68,23 @@ class AutomatonQueries(SequenceModel):
     # -- what the base class asks -----------------------------------------------------------------
 
     def _log_probs(self, sequences: Any) -> Array:
-        found, places = self._told(sequences)
+        found, places = self._scored(sequences)
         return found.log_strings[places[_last(sequences)]]
 
     def _log_prefixes(self, sequences: Any) -> Array:
-        found, places = self._told(sequences)
+        found, places = self._scored(sequences)
         return found.log_prefixes[places[_last(sequences)]]
 
     def _next_probs(self, sequences: Any, *, every: bool, steps: int) -> Array:
         from tacit.moments.prefixes import PrefixTree
-        from tacit.query.automata import ahead, walked_levels
+        from tacit.query.automata import ahead, told, walked_levels
 
+        tree, places = PrefixTree.placed(sequences)
         if steps == 1:
-            found, places = self._told(sequences)
+            found = told(self.predictor_, tree)
+            self._keep_repairs(found)
             probs = found.probs
         else:
-            tree, places = PrefixTree.placed(sequences)
             probs = np.empty((tree.n_nodes, self.predictor_.n_symbols + 1))
             for level, state in walked_levels(self.predictor_, tree):
                 probs[level] = ahead(self.predictor_, state, steps)
@@ -91,15 +93,18 @@ class AutomatonQueries(SequenceModel):
 
     # -- within -----------------------------------------------------------------------------------
 
-    def _told(self, sequences: Sequences) -> tuple[Told, Integers]:
-        """What is said at every beginning of these sequences, and which each place is."""
+    def _scored(self, sequences: Sequences) -> tuple[Scored, Integers]:
+        """How likely every beginning of these sequences is, and which each place is."""
         from tacit.moments.prefixes import PrefixTree
-        from tacit.query.automata import told
+        from tacit.query.automata import scored
 
         tree, places = PrefixTree.placed(sequences)
-        found = told(self.predictor_, tree)
-        self.diagnostics_["repairs"] = {**found.repairs.as_dict(), "n_restarts": found.n_broken}
+        found = scored(self.predictor_, tree)
+        self._keep_repairs(found)
         return found, places
+
+    def _keep_repairs(self, found: Scored | Told) -> None:
+        self.diagnostics_["repairs"] = {**found.repairs.as_dict(), "n_restarts": found.n_broken}
 
     def _state_after(self, given: Any) -> State:
         from tacit.moments.prefixes import PrefixTree

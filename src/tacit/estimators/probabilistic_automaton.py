@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tacit.estimators.progress import Report
     from tacit.moments.prefixes import PrefixTree
     from tacit.params.automata import AutomatonTables
-    from tacit.query.automata import MeanAutomaton
+    from tacit.query.mean_automata import MeanAutomaton
 
 Array = NDArray[np.float64]
 
@@ -118,7 +118,7 @@ class ProbabilisticAutomaton(FittedAutomaton):
 
     @property
     def _mean(self) -> MeanAutomaton:
-        from tacit.query.automata import MeanAutomaton
+        from tacit.query.mean_automata import MeanAutomaton
 
         self._check_fitted()
         assert isinstance(self.predictor_, MeanAutomaton)
@@ -184,7 +184,7 @@ class ProbabilisticAutomaton(FittedAutomaton):
         self, tree: PrefixTree, held_out: PrefixTree | None, seed: int, report: Report
     ) -> None:
         from tacit.estimators.probabilistic_learning import Learning
-        from tacit.query.automata import MeanAutomaton
+        from tacit.query.mean_automata import MeanAutomaton
 
         settings = self._settings(seed)
         if held_out is None:

@@ -15,7 +15,8 @@ from tacit.files.models import write_model
 from tacit.files.symbols import symbols_from_json, symbols_to_json
 from tacit.params.automata import Automaton, AutomatonTables
 from tacit.params.ngrams import Ngrams
-from tacit.query.automata import MeanAutomaton, MixedAutomaton
+from tacit.query.automata import MixedAutomaton
+from tacit.query.mean_automata import MeanAutomaton
 
 if TYPE_CHECKING:
     from tacit.estimators.automaton_queries import AutomatonQueries

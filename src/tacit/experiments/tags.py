@@ -170,7 +170,7 @@ def _em(trial: TagTrial, tags: Tags, n_restarts: int, max_iter: int) -> _Learnt:
 
     from tacit.params.automaton_start import random_automaton
     from tacit.polish.automata import AutomatonPrior, polished_automaton
-    from tacit.query.automata import MeanAutomaton
+    from tacit.query.mean_automata import MeanAutomaton
 
     rng = np.random.default_rng([trial.size, trial.seed])
     climbed = [

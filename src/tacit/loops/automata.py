@@ -243,7 +243,7 @@ def walk(states, parents, symbols, steps, through, total, anew, least, mass):
 
 @njit(cache=True, nogil=True)
 def walk_shares(first, parents, masses, anew):
-    """(row, part) how likely each part of a mixture is after symbols in turn.
+    """(row, part) how likely each part of a mixture is after symbols in turn; (row,) chances of these.
 
     Parameters
     ----------
@@ -255,6 +255,7 @@ def walk_shares(first, parents, masses, anew):
     given, n_parts = len(first), len(anew)
     shares = np.empty((given + len(parents), n_parts))
     shares[:given] = first
+    chances = np.empty(len(parents))
     for row in range(len(parents)):
         above, own = shares[parents[row]], shares[given + row]
         total = 0.0
@@ -263,7 +264,8 @@ def walk_shares(first, parents, masses, anew):
             total += own[part]
         for part in range(n_parts):
             own[part] = own[part] / total if total > 0 else anew[part]
-    return shares[given:]
+        chances[row] = total
+    return shares[given:], chances
 
 
 @njit(cache=True, nogil=True)

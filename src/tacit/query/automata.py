@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from tacit.loops.threads import one_blas_thread
 from tacit.moments.prefixes import PrefixTree
-from tacit.params.automata import Automaton, AutomatonTables
+from tacit.params.automata import Automaton
 from tacit.params.ngrams import Ngrams
+from tacit.query.mean_automata import TINY, MeanAutomaton, by_symbols
 from tacit.query.repairs import Repairs, distributions
 
 Array = NDArray[np.float64]
@@ -28,9 +29,10 @@ State = tuple[NDArray[Any], ...]  # arrays with a row for each place
 BROKEN = 1e-4
 # The share of the n-grams where a state was begun anew.
 BROKEN_MIXING = 0.9
-_TINY = 1e-300
 # Levels of a tree beyond this depth are narrow, and walked together: so many nodes at a time.
 DEEP, BAND = 512, 4096
+# Bytes of states that are walked at a time, and at least so many of them.
+CACHED, LEAST_ROWS = 1 << 21, 256
 
 
 class Predictor(Protocol):
@@ -49,8 +51,10 @@ class Predictor(Protocol):
         """(row, symbol + 1) probabilities that sum to one, and what had to be repaired."""
         ...
 
-    def after(self, state: State, symbols: NDArray[np.integer]) -> State:
-        """The states after a symbol each; -1 is a missing one."""
+    def after(
+        self, state: State, symbols: NDArray[np.integer], rows: Integers | None = None
+    ) -> State:
+        """The states after a symbol each, -1 is a missing one, of these rows of `state`; else of all."""
         ...
 
     def onwards(self, state: State, parents: Integers, symbols: Integers) -> State:
@@ -102,10 +106,12 @@ class MixedAutomaton:
         found, usual, repairs = self.unmixed(state)
         return mixed(found, usual, state[1], self.mixing), repairs
 
-    def after(self, state: State, symbols: NDArray[np.integer]) -> State:
+    def after(
+        self, state: State, symbols: NDArray[np.integer], rows: Integers | None = None
+    ) -> State:
         """The states after a symbol each; broken ones are begun anew from the mean state."""
         own = self.automaton
-        vectors, _, contexts = state
+        vectors, _, contexts = state if rows is None else _rows(state, rows)
         moved = _moved(vectors, _groups(symbols), own.steps, own.through)
         mass = moved @ own.total
         broken = ~((mass > BROKEN) & np.isfinite(moved).all(axis=1))
@@ -122,60 +128,6 @@ class MixedAutomaton:
         base = self.n_symbols + 2
         limit = base ** (self.ngrams.order - 1)
         return moved, ~(mass > BROKEN), walk_contexts(contexts, parents, symbols, base, limit)
-
-
-@dataclass(frozen=True, eq=False)
-class MeanAutomaton:
-    """The weighted mean of probabilistic automata: each string has the mean of their probabilities."""
-
-    parts: tuple[AutomatonTables, ...]
-    weights: Array  # (part,)  sum to one
-
-    @property
-    def n_symbols(self) -> int:
-        """Different symbols."""
-        return self.parts[0].n_symbols
-
-    def begin(self, n: int) -> State:
-        """How likely each part is, then the states of each."""
-        return np.tile(self.weights, (n, 1)), *(np.tile(part.start, (n, 1)) for part in self.parts)
-
-    def next_probs(self, state: State) -> tuple[Array, Repairs]:
-        """(row, symbol + 1) probabilities; there is nothing to repair."""
-        weights, *states = state
-        found = np.zeros((len(weights), self.n_symbols + 1))
-        for weight, own, part in zip(weights.T, states, self.parts, strict=True):
-            found += weight[:, None] * (own @ part.emit)
-        return found, Repairs(n_answers=len(found))
-
-    def after(self, state: State, symbols: NDArray[np.integer]) -> State:
-        """The states after a symbol each, and how likely each part is now."""
-        weights, *states = state
-        after, out, groups = weights.copy(), [], _groups(symbols)
-        for place, (own, part) in enumerate(zip(states, self.parts, strict=True)):
-            moved = _moved(own, groups, part.steps, part.through)
-            mass = moved.sum(axis=1)
-            lost = mass <= _TINY
-            moved /= np.where(lost, 1.0, mass)[:, None]
-            moved[lost] = 1.0 / part.n_states
-            after[:, place] *= mass
-            out.append(moved)
-        total = after.sum(axis=1, keepdims=True)
-        after = np.where(total > 0, after / np.where(total > 0, total, 1.0), self.weights)
-        return after, *out
-
-    def onwards(self, state: State, parents: Integers, symbols: Integers) -> State:
-        """The states after symbols in turn, compiled."""
-        from tacit.loops.automata import walk_shares
-
-        weights, *states = state
-        masses, out = np.empty((len(parents), len(self.parts))), []
-        for place, (own, part) in enumerate(zip(states, self.parts, strict=True)):
-            ones = np.ones(part.n_states)
-            even = ones / part.n_states
-            moved, masses[:, place] = _walked(own, parents, symbols, part, ones, even, _TINY)
-            out.append(moved)
-        return walk_shares(weights, parents, masses, self.weights), *out
 
 
 def mixed(found: Array, usual: Array, broken: NDArray[np.bool_], mixing: float) -> Array:
@@ -203,7 +155,7 @@ def _walked(
     vectors: Array,
     parents: Integers,
     symbols: Integers,
-    of: Automaton | AutomatonTables,
+    of: Automaton,
     total: Array,
     anew: Array,
     least: float,
@@ -222,26 +174,82 @@ def _rows(state: State, rows: Integers | slice) -> State:
     return tuple(each[rows] for each in state)
 
 
-def walked_levels(predictor: Predictor, tree: PrefixTree) -> Iterator[tuple[slice, State]]:
-    """The states at the nodes of a tree: a level at a time, and many of those that are deep at once."""
+def walked_levels(
+    predictor: Predictor, tree: PrefixTree
+) -> Iterator[tuple[slice | Integers, State]]:
+    """The states at the nodes of a tree, parents before children: some neighbours of a level at a time.
+
+    Wide levels are walked in stretches that stay in the processor's cache, down to where the tree has
+    become much narrower or wider; of narrow ones that are deep, many at once.
+    """
     state, bounds = predictor.begin(1), tree.bounds
-    first, last = 0, 1
-    while True:
-        band = slice(int(bounds[first]), int(bounds[last]))
-        if first:
-            parents, symbols = tree.parents[band] - bounds[first - 1], tree.symbols[band]
-            if first < DEEP:
-                state = predictor.after(_rows(state, parents), symbols)
-            else:
-                state = predictor.onwards(state, parents, symbols)
-        yield band, state
-        if last + 1 == len(bounds):
-            return
-        state = _rows(state, slice(int(bounds[last - 1]) - band.start, None))  # the last level
-        first = last
-        last += 1
+    yield slice(0, 1), state
+    first = 1
+    while first + 1 < len(bounds):
         if first >= DEEP:
-            last = max(last, int(np.searchsorted(bounds, bounds[first] + BAND, side="right")) - 1)
+            last = int(np.searchsorted(bounds, bounds[first] + BAND, side="right")) - 1
+            last = max(last, first + 1)
+            band = slice(int(bounds[first]), int(bounds[last]))
+            parents, symbols = tree.parents[band] - bounds[first - 1], tree.symbols[band]
+            state = predictor.onwards(state, parents, symbols)
+            yield band, state
+            state = _rows(state, slice(int(bounds[last - 1]) - band.start, None))  # the last level
+        else:
+            last = _alike(bounds, first)
+            lowest: list[State] = []
+            for low in range(int(bounds[first]), int(bounds[first + 1]), n_rows := _at_once(state)):
+                high = min(low + n_rows, int(bounds[first + 1]))
+                yield from _walked_down(predictor, tree, state, (first, last, low, high), lowest)
+            state = lowest[0] if len(lowest) == 1 else _stacked(lowest)
+        first = last
+
+
+def _alike(bounds: Integers, first: int) -> int:
+    """Where the levels end that are about as wide as a first one."""
+    widths = np.diff(bounds[first : DEEP + 1])
+    unlike = (4 * widths < widths[0]) | (widths > 2 * widths[0])
+    return first + (int(unlike.argmax()) if unlike.any() else len(widths))
+
+
+def _at_once(state: State) -> int:
+    """How many rows fit into the cache."""
+    row = sum(each.nbytes for each in state) // len(state[0])
+    return max(CACHED // max(row, 1), LEAST_ROWS)
+
+
+def _walked_down(
+    predictor: Predictor,
+    tree: PrefixTree,
+    state: State,
+    stretch: tuple[int, int, int, int],
+    lowest: list[State],
+) -> Iterator[tuple[Integers, State]]:
+    """The states below a stretch of nodes, level by level; those of the last level are put into `lowest`.
+
+    `state` holds the level above; the stretch is levels from first to last, and nodes of the first of them.
+    Rows stand in the order of symbols while they are walked.
+    """
+    first, last, low, high = stretch
+    above, rows = int(tree.bounds[first - 1]), None
+    for level in range(first, last):
+        if level > first:
+            own = tree.parents[tree.bounds[level] : tree.bounds[level + 1]]
+            above, nodes = low, np.searchsorted(own, [low, high])
+            low, high = (int(each + tree.bounds[level]) for each in nodes)
+            if low == high:
+                return
+        parents, symbols = tree.parents[low:high] - above, tree.symbols[low:high]
+        order = by_symbols(symbols)
+        before = parents[order] if rows is None else rows[parents[order]]
+        state = predictor.after(state, symbols[order], before)
+        yield low + order, state
+        rows = np.empty_like(order)
+        rows[order] = np.arange(len(order))
+    lowest.append(state if rows is None else _rows(state, rows))
+
+
+def _stacked(states: list[State]) -> State:
+    return tuple(np.concatenate(each) for each in zip(*states, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,26 +264,30 @@ class Told:
     @cached_property
     def log_prefixes(self) -> Array:
         """(node,) natural log of the probability that a sequence begins so."""
-        from tacit.loops.prefixes import add_downwards
-
-        tree, logs = self.tree, np.zeros(self.tree.n_nodes)
-        above, symbols = tree.parents[1:], tree.symbols[1:]
+        above, symbols = self.tree.parents, self.tree.symbols
         chance = self.probs[above, symbols]  # of a missing symbol: that of the end, and so
-        chance = np.where(symbols < 0, 1 - chance, chance)
-        logs[1:] = np.log(np.maximum(chance, _TINY))
-        add_downwards(tree.parents, logs)
-        return logs
+        return _added(self.tree, np.where(symbols < 0, 1 - chance, chance))
 
     @cached_property
     def log_strings(self) -> Array:
         """(node,) natural log of the probability of the sequence that ends there."""
-        return self.log_prefixes + np.log(np.maximum(self.probs[:, -1], _TINY))
+        return self.log_prefixes + np.log(np.maximum(self.probs[:, -1], TINY))
 
     @property
     def log_likelihood(self) -> float:
         """Summed over the sequences of the tree."""
         there = self.tree.ends > 0
         return float((self.tree.ends[there] * self.log_strings[there]).sum())
+
+
+def _added(tree: PrefixTree, chances: Array) -> Array:
+    """(node,) natural logs of beginnings, from the chances of their last symbols."""
+    from tacit.loops.prefixes import add_downwards
+
+    logs = np.log(np.maximum(chances, TINY))
+    logs[0] = 0.0
+    add_downwards(tree.parents, logs)
+    return logs
 
 
 @one_blas_thread()
@@ -289,6 +301,30 @@ def told(predictor: Predictor, tree: PrefixTree) -> Told:
         if isinstance(predictor, MixedAutomaton):
             n_broken += int(state[1].sum())
     return Told(tree, probs, repairs, n_broken)
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """How likely the nodes of a tree of beginnings are."""
+
+    log_prefixes: Array  # (node,)
+    log_strings: Array  # (node,)
+    repairs: Repairs
+    n_broken: int
+
+
+@one_blas_thread()
+def scored(predictor: Predictor, tree: PrefixTree) -> Scored:
+    """How likely a predictor finds every node of a tree."""
+    if not isinstance(predictor, MeanAutomaton):
+        found = told(predictor, tree)
+        return Scored(found.log_prefixes, found.log_strings, found.repairs, found.n_broken)
+    chances, ends = np.empty(tree.n_nodes), np.empty(tree.n_nodes)
+    for nodes, state in walked_levels(predictor, tree):
+        chances[nodes], ends[nodes] = state[1], predictor.ends(state)
+    logs = _added(tree, chances)
+    strings = logs + np.log(np.maximum(ends, TINY))
+    return Scored(logs, strings, Repairs(n_answers=tree.n_nodes), 0)
 
 
 def ahead(predictor: Predictor, state: State, steps: int) -> Array:
@@ -329,7 +365,7 @@ def drawn(
             break
         owners.append(own)
         shown.append(symbols)
-        state = predictor.after(_rows(state, going), symbols)
+        state = predictor.after(state, symbols, going)
     if not owners:
         return np.empty(0, dtype=np.int32), np.zeros(n, dtype=np.int64)
     owner = np.concatenate(owners)
