@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-SMALL = 250_000  # cells that a product may have to be decomposed as it is
+SMALL = 40_000  # cells that a product may have to be decomposed as it is
 MORE, ROUNDS = 10, 3  # random directions besides those wanted, and times they are sharpened
 
 
