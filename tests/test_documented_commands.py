@@ -56,6 +56,8 @@ def write_tables(folder):
     pages = np.array(["home", "search", "item", "buy"])
     lines = [" ".join(pages[codes]) + "\n" for codes in visits.split(visits.codes)]
     (folder / "clicks.txt").write_text("".join(lines), encoding="utf-8")
+    text = ["the cat sat on the mat", "the dog sat on the log", "a cat saw the dog"] * 10
+    (folder / "text.txt").write_text("\n".join(text) + "\n", encoding="utf-8")
     pd.DataFrame({"level": rng.normal(4 * high)}).to_csv(folder / "waves.csv", index=False)
 
 
