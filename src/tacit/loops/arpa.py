@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from tacit.loops.backoff import find_gram, find_word
-from tacit.loops.texts import BASIS, HALF, PRIME
+from tacit.loops.texts import BASIS, PRIME, find_slot
 
 # Why `parse_grams` stopped early
 GOOD, BAD_NUMBER, FEW_WORDS, UNKNOWN_WORD, MORE_THERE, TOO_HIGH = 0, 1, 2, 3, 4, 5
@@ -142,7 +142,7 @@ def parse_grams(text, at, n_grams, table, ids, probs, weights):
     How many n-grams were read, where the last line that was begun begins, and why no more were.
     """
     slots, hashes, starts, store = table
-    mask, size, order = np.uint64(len(slots) - 1), len(text), ids.shape[1]
+    size, order = len(text), ids.shape[1]
     gram = 0
     while gram < n_grams:
         line = at
@@ -169,18 +169,7 @@ def parse_grams(text, at, n_grams, table, ids, probs, weights):
                 at += 1
             if at == first:
                 return gram, line, FEW_WORDS
-            slot = (code ^ (code >> HALF)) & mask
-            word, length = slots[slot], at - first
-            while word >= 0:
-                start = starts[word]
-                if hashes[word] == code and starts[word + 1] - start - 1 == length:
-                    same = True
-                    for place in range(length):
-                        same &= store[start + place] == text[first + place]
-                    if same:
-                        break
-                slot = (slot + np.uint64(1)) & mask
-                word = slots[slot]
+            word = slots[find_slot(slots, hashes, starts, store, text, first, at - first, code)]
             if word < 0:
                 return gram, line, UNKNOWN_WORD
             ids[gram, position] = word

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from tacit.loops.texts import BASIS, HALF, PRIME
+from tacit.loops.texts import BASIS, PRIME, find_slot
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -85,7 +85,7 @@ def score_text(model, table, text, state, end, refuse):
     """
     slots, hashes, starts, store = table
     suffixes, probs, highest = model[1], model[3], model[5]
-    mask, size = np.uint64(len(slots) - 1), len(text)
+    size = len(text)
     total, product, at = 0.0, 1.0, 0
     while at < size:
         if text[at] == 32 or 9 <= text[at] <= 13:
@@ -95,18 +95,7 @@ def score_text(model, table, text, state, end, refuse):
         while at < size and not (text[at] == 32 or 9 <= text[at] <= 13):
             code = (code ^ np.uint64(text[at])) * PRIME
             at += 1
-        slot = (code ^ (code >> HALF)) & mask
-        word, length = slots[slot], at - first
-        while word >= 0:
-            start = starts[word]
-            if hashes[word] == code and starts[word + 1] - start - 1 == length:
-                same = True
-                for place in range(length):
-                    same &= store[start + place] == text[first + place]
-                if same:
-                    break
-            slot = (slot + np.uint64(1)) & mask
-            word = slots[slot]
+        word = slots[find_slot(slots, hashes, starts, store, text, first, at - first, code)]
         if refuse and 1 <= word <= 2:
             return np.inf
         gram, weight = find_gram(model, state, max(word, 0))

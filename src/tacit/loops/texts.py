@@ -39,6 +39,34 @@ def fill_slots(store, starts, hashes, n_words, slots):
         slots[slot] = word
 
 
+@njit(cache=True, nogil=True, inline="always")
+def find_slot(slots, hashes, starts, store, text, first, length, code):
+    """The slot of the word that some bytes of a text are, or a free one.
+
+    Parameters
+    ----------
+    slots, hashes, starts, store : see `encode_words`
+    text : (byte,)
+    first, length : int  where the word begins, and its bytes
+    code : the hash of these
+    """
+    mask = np.uint64(len(slots) - 1)
+    slot = (code ^ (code >> HALF)) & mask
+    word = slots[slot]
+    while word >= 0:
+        if hashes[word] == code and starts[word + 1] - starts[word] - 1 == length:
+            start, same = starts[word], True
+            for place in range(length):
+                if store[start + place] != text[first + place]:
+                    same = False
+                    break
+            if same:
+                break
+        slot = (slot + np.uint64(1)) & mask
+        word = slots[slot]
+    return slot
+
+
 @njit(cache=True, nogil=True)
 def encode_words(text, state, slots, hashes, starts, store, counts, actions, learn, ids, ends):
     """Write the numbers of the words of a piece of text.
@@ -86,6 +114,7 @@ def encode_words(text, state, slots, hashes, starts, store, counts, actions, lea
         if byte == 0:
             why = NUL
             break
+        # `find_slot`, written out: a seventh of the time of reading
         slot = (value ^ (value >> HALF)) & mask
         length, word = stop - at, slots[slot]
         while word >= 0:
