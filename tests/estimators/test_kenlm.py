@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 
-from tacit.errors import NotAvailableError
+from tacit.errors import FileFormatError, NotAvailableError
 from tacit.estimators import kenlm
 from tacit.estimators.kneser_ney_lm import BackoffLM, KneserNeyLM
 
@@ -98,3 +98,29 @@ def test_the_kenlm_module_says_the_same(fitted, path):
             assert one[0] == pytest.approx(two[0], abs=1e-5)
             assert one[1:] == two[1:]
         assert theirs.score(line) == pytest.approx(own.score(line), abs=1e-5)
+
+
+def test_what_users_of_kenlm_write_works(path):
+    """The words of kenlm's own examples and of its module, but for the import."""
+    config = kenlm.Config()
+    config.load_method = kenlm.LoadMethod.LAZY
+    config.arpa_complain = kenlm.ARPALoadComplain.NONE
+    config.show_progress = False
+    model = kenlm.LanguageModel(str(path), config)
+    assert model.score(b"der Hund") == model.score("der Hund")
+    assert list(model.full_scores("Hund läuft".encode())) == list(model.full_scores("Hund läuft"))
+    assert model.perplexity(b"der Hund") == model.perplexity("der Hund")
+    assert b"Hund" in model
+    state, behind = kenlm.State(), kenlm.State()
+    model.BeginSentenceWrite(state)
+    assert model.BaseScore(state, b"der", behind) == model.BaseScore(state, "der", kenlm.State())
+    assert state <= behind or behind <= state
+    for wrong in (3, ["der", "Hund"], None):
+        with pytest.raises(TypeError, match="is no text"):
+            model.score(wrong)
+
+
+def test_binary_files_of_kenlm_are_named(tmp_path):
+    (tmp_path / "m.bin").write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\0\1\2")
+    with pytest.raises(FileFormatError, match="a binary file of KenLM; give the ARPA file"):
+        kenlm.Model(tmp_path / "m.bin")

@@ -21,10 +21,10 @@ COUNTS = ".counts"
 PACKED = "packed where it ends in .gz, .bz2, .xz or .zst"
 Texts = Annotated[
     list[Path],
-    typer.Argument(metavar="TEXT...", help=f"UTF-8 text with a sentence on each line, {PACKED}."),
+    typer.Argument(metavar="TEXT", help=f"UTF-8 text with a sentence on each line, {PACKED}."),
 ]
 Shards = Annotated[
-    list[Path], typer.Argument(metavar="COUNTS...", help="What `tacit lm count` wrote.")
+    list[Path], typer.Argument(metavar="COUNTS", help="What `tacit lm count` wrote.")
 ]
 CountsOutput = Annotated[
     Path, typer.Option("--output", "-o", metavar="COUNTS", help="The folder of counts (.counts).")
@@ -57,7 +57,9 @@ def count(
     memory: Memory = None,
     json: Json = False,
 ) -> None:
-    """Count the n-grams of a text, to be merged with those of others.
+    """Count the n-grams of texts.
+
+    Counts are merged, and models learnt from them; the words that a text has are known.
 
     For example: tacit lm count part1.txt -o part1.counts
     """
@@ -88,7 +90,9 @@ def merge(
     words: MostWords = None,
     json: Json = False,
 ) -> None:
-    """Merge counts of several texts: those of all texts at once come out.
+    """Merge counts of several texts.
+
+    What comes out are the counts of all texts at once.
 
     For example: tacit lm merge part1.counts part2.counts -o all.counts
     """

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Sources = Annotated[
     list[Path],
     typer.Argument(
-        metavar="TEXT|COUNTS...",
+        metavar="TEXT|COUNTS",
         help=f"UTF-8 text with a sentence on each line, {PACKED}; or counts of `tacit lm count`.",
     ),
 ]
@@ -57,7 +57,12 @@ def train(
         int | None,
         typer.Option(min=1, help="Words of the longest n-grams: 3, or those of the counts."),
     ] = None,
-    kind: Annotated[Kind, typer.Option(help="classes: n-grams of word classes.")] = Kind.kneser_ney,
+    kind: Annotated[
+        Kind,
+        typer.Option(
+            help="classes: n-grams of word classes; power-low-rank: the least perplexity, and slower."
+        ),
+    ] = Kind.kneser_ney,
     plain: Annotated[
         bool, typer.Option("--plain", help="Of kneser-ney: one discount for each order, not three.")
     ] = False,
@@ -77,7 +82,7 @@ def train(
     memory: Memory = None,
     json: Json = False,
 ) -> None:
-    """Learn a language model from text, or from counts.
+    """Learn a language model from texts, or from counts.
 
     For example: tacit lm train train.txt.gz -o model.tacit --order 5
     """

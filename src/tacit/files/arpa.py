@@ -26,6 +26,7 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _BUFFER = 1 << 22
+_KENLM = b"mmap lm http://kheafield.com/code"  # how KenLM's own files begin
 
 
 def write_arpa(model: GramModel, path: str | os.PathLike[str]) -> None:
@@ -104,7 +105,12 @@ def read_arpa(path: str | os.PathLike[str]) -> GramModel:
         There is no such file, or it is not as it should be; the message has the number of the line.
     """
     source = next(iter(text_sources(Path(path))))
-    return _Arpa(source.name, b"".join(source.blocks)).read()
+    text = b"".join(source.blocks)
+    if text.startswith(_KENLM):
+        raise FileFormatError(
+            f"{source.name} is a binary file of KenLM; give the ARPA file that it was made from"
+        )
+    return _Arpa(source.name, text).read()
 
 
 class _Arpa:
