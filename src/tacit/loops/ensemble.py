@@ -3,8 +3,8 @@
 The n-grams come as the tuple of `tacit.loops.backoff`, with what they say of words seen after a context. Any
 other word gets, besides the context's weight times its probability one order below, a product of factors: of
 a row for the context, and of a column for the n-gram without its first word, if that was seen. So at most one
-product is needed for a word. Factors come as a tuple (rows, columns, ranks, left, right, left_rest,
-right_rest, scales): see `tacit.params.ensemble`.
+product is needed for a word. Factors come as a tuple (rows, columns, left, right): see
+`tacit.params.ensemble`.
 """
 
 from __future__ import annotations
@@ -29,51 +29,73 @@ def _product(left, right, row, column, rank):
 @njit(cache=True, nogil=True)
 def low_rank_prob(factors, context, gram):
     """What factors add to the probability of an n-gram's word after a context one word longer."""
-    rows, columns, ranks, left, right, left_rest, right_rest, scales = factors
+    rows, columns, left, right = factors
     row, column = rows[context], columns[gram]
-    if row < 0 or column < 0:
+    if row["at"] < 0 or column["at"] < 0:
         return 0.0
-    found = _product(left, right, row, column, ranks[context])
-    return scales[context] * (found + left_rest[context] * right_rest[gram])
+    found = _product(left, right, row["at"], column["at"], row["rank"])
+    return row["scale"] * (found + row["rest"] * column["rest"])
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _find(model, state, word):
+    """The longest n-gram that ends in a word after a state, the context one word longer, and its weight.
+
+    The context is the one whose factors are to be asked, -1 for none; its weight is without its own share.
+    """
+    words, suffixes, firsts, _, backoffs, _ = model
+    weight, above = 1.0, np.int64(-1)
+    while state >= 0:
+        found = find_word(words, firsts[state], firsts[state + 1], word)
+        if found >= 0:
+            return np.int64(found), above, weight
+        if above >= 0:
+            weight *= backoffs[above]
+        above = state
+        state = np.int64(suffixes[state])
+    return np.int64(word), above, weight
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _prob(model, factors, gram, above, weight):
+    """The probability that belongs to what `_find` found."""
+    prob = model[3][gram]
+    if above < 0:
+        return prob
+    return weight * (model[4][above] * prob + low_rank_prob(factors, above, gram))
 
 
 @njit(cache=True, nogil=True)
 def find_prob(model, factors, state, word):
     """The probability of a word after a state, and the longest n-gram that was found for it."""
-    words, suffixes, firsts, probs, backoffs, _ = model
-    weight, above = 1.0, np.int64(-1)
-    gram = np.int64(word)
-    while state >= 0:
-        found = find_word(words, firsts[state], firsts[state + 1], word)
-        if found >= 0:
-            gram = np.int64(found)
-            break
-        if above >= 0:
-            weight *= backoffs[above]
-        above = state
-        state = np.int64(suffixes[state])
-    if above < 0:
-        return probs[gram], gram
-    return weight * (backoffs[above] * probs[gram] + low_rank_prob(factors, above, gram)), gram
+    gram, above, weight = _find(model, state, word)
+    return _prob(model, factors, gram, above, weight), gram
 
 
 @njit(cache=True, nogil=True)
 def score_lines(model, factors, ids, ends, states, end, probs, grams):
-    """Write the probability of every word of some lines, and of the end of each; see `loops.backoff`."""
+    """Write the probability of every word of some lines, and of the end of each; see `loops.backoff`.
+
+    N-grams are found first, one after another, since each state hangs on the one before. Products do not:
+    apart from that, many of them wait for memory at the same time.
+    """
     suffixes, highest = model[1], model[5]
+    above = np.empty(len(probs), np.int64)
     at, low = 0, 0
     for line in range(len(ends)):
         state = states[line]
         for place in range(low, ends[line]):
-            probs[at], gram = find_prob(model, factors, state, ids[place])
+            gram, above[at], probs[at] = _find(model, state, ids[place])
             grams[at] = gram
             at += 1
             state = np.int64(suffixes[gram]) if gram >= highest else gram
         states[line] = state
         if end >= 0:
-            probs[at], grams[at] = find_prob(model, factors, state, end)
+            grams[at], above[at], probs[at] = _find(model, state, end)
             at += 1
         low = ends[line]
+    for at in range(len(probs)):
+        probs[at] = _prob(model, factors, grams[at], above[at], probs[at])
 
 
 @njit(cache=True, nogil=True)
@@ -104,7 +126,7 @@ def score_next(model, factors, state, out):
     for place in range(length - 1, -1, -1):
         context = chain[place]
         out *= backoffs[context]
-        if factors[0][context] >= 0:
+        if factors[0][context]["at"] >= 0:
             # The n-grams that may follow without the first word: all words below order two.
             shorter = np.int64(suffixes[context])
             low = firsts[shorter] if shorter >= 0 else 0

@@ -159,6 +159,23 @@ class Ensemble:
     right_rest: Array  # (gram,)
     scales: Array  # (context,)  one over the total count
 
+    def __post_init__(self) -> None:
+        # What is needed at the same time stands side by side in memory, since look-ups wait for that.
+        rows = {"at": "rows", "rank": "ranks", "rest": "left_rest", "scale": "scales"}
+        columns = {"at": "columns", "rest": "right_rest"}
+        for name, kept, size in (
+            ("_rows", rows, len(self.rows)),
+            ("_columns", columns, len(self.columns)),
+        ):
+            lengths = {field: len(getattr(self, field)) for field in kept.values()}
+            if set(lengths.values()) != {size}:
+                raise ArgumentError(f"arrays of different lengths, {lengths}; give equal ones")
+            table = np.empty(size, [(key, getattr(self, kept[key]).dtype) for key in kept])
+            for key, field in kept.items():
+                table[key] = getattr(self, field)
+                object.__setattr__(self, field, table[key])
+            object.__setattr__(self, name, table)
+
     @property
     def order(self) -> int:
         """The highest order."""
@@ -166,16 +183,7 @@ class Ensemble:
 
     def factors(self) -> tuple[Any, ...]:
         """Rows and columns as compiled loops want them."""
-        return (
-            self.rows,
-            self.columns,
-            self.ranks,
-            self.left,
-            self.right,
-            self.left_rest,
-            self.right_rest,
-            self.scales,
-        )
+        return self._rows, self._columns, self.left, self.right  # type: ignore[attr-defined]
 
 
 def order_levels(

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.corpus import Corpus
-from tacit.data.vocabulary import END, UNKNOWN
+from tacit.data.vocabulary import END
 from tacit.params.ensemble import Ensemble
 from tacit.query.grams import NO_STATE, LineScores, begin_state, packed
 
@@ -33,15 +33,9 @@ def score_corpus(
     states = np.full(n_lines, begin_state(grams) if begin else NO_STATE, dtype=np.int64)
     mark = END if end else -1
     score_lines(packed(grams), model.factors(), corpus.ids, corpus.ends, states, mark, probs, found)
-    orders = np.searchsorted(grams.offsets, found, side="right").astype(np.uint8)
-    ends = corpus.ends + (np.arange(1, n_lines + 1) if end else 0)
-    unknown = np.zeros(size, dtype=np.bool_)
-    places = np.arange(corpus.n_words)
-    if end:
-        places += np.repeat(np.arange(n_lines), np.diff(corpus.ends, prepend=0))
-    unknown[places] = corpus.ids == UNKNOWN
+    orders = np.searchsorted(grams.offsets, found, side="right")
     with np.errstate(divide="ignore"):
-        return LineScores(np.log(probs), orders, unknown, ends)
+        return LineScores.of(corpus, np.log(probs), orders, end=end)
 
 
 def score_step(model: Ensemble, state: int, word: int) -> tuple[float, int, int]:
