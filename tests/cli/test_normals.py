@@ -1,15 +1,13 @@
 """The sub-commands on hidden Markov models of normal numbers, against what the models themselves say."""
 
 import csv
-import io
 import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import tacit
-from tacit.cli import app
+from oracles.commands import rows_of, tacit_says
 
 
 def rows(n, seed):
@@ -40,25 +38,9 @@ def folder(tmp_path_factory):
         "one": ["one.csv", "--drop", "date"],
     }
     for name, (data, *more) in fits.items():
-        fit = ["fit", "hmm", str(here / data), "-o", str(here / f"{name}.tacit"), *more]
-        result = CliRunner().invoke(app, [*fit, "--emissions", "gaussian", "--states", "2"])
-        assert result.exit_code == 0, result.output
+        fit = ["fit", "hmm", here / data, "-o", here / f"{name}.tacit", *more]
+        tacit_says(*fit, "--emissions", "gaussian", "--states", "2")
     return here
-
-
-@pytest.fixture
-def run(folder, monkeypatch):
-    """Runs `tacit` in that folder and gives what it printed."""
-    monkeypatch.chdir(folder)
-
-    def call(*arguments, code=0):
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        assert result.exit_code == code, result.output
-        return result.output if code else result.stdout
-
-    return call
 
 
 def given(name):
@@ -66,10 +48,6 @@ def given(name):
     if name == "long":
         return [A, B]
     return [np.where(np.arange(len(A)) % 9 == 4, np.nan, A[:, 0])]
-
-
-def rows_of(text):
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 def column(found, name):

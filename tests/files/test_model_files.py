@@ -99,7 +99,7 @@ def test_what_cannot_be_written_leaves_the_old_file(path, header, arrays, error)
 
 
 def test_a_missing_file_is_said_to_be_missing(tmp_path):
-    with pytest.raises(MissingDataError, match="does not exist"):
+    with pytest.raises(MissingDataError, match="there is no model file"):
         read_model(tmp_path / "m.tacit")
 
 

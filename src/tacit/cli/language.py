@@ -30,21 +30,28 @@ LanguageModelFile = Annotated[
 MarkersInText = Annotated[
     Markers | None, typer.Option(help="What to do with <s> and </s> in a text; else as learnt.")
 ]
-Text = Annotated[Path, typer.Argument(metavar="TEXT", help="UTF-8 text, a sentence on each line.")]
+Text = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TEXT", help="UTF-8 text, a sentence on each line; - for standard input."
+    ),
+]
 After = Annotated[str, typer.Argument(metavar="WORDS", help="What the sentence began with.")]
 
 
 def perplexity(
     model: LanguageModelFile, text: Text, markers: MarkersInText = None, json: Json = False
 ) -> None:
-    """The perplexity of a text; the end of each line counts as a word.
+    """The perplexity of a text.
+
+    The end of each line counts as a word.
 
     For example: tacit lm perplexity model.tacit test.txt
     """
     from tacit.cli.output import console, print_json
     from tacit.errors import DataError
 
-    found = _asked(model, markers).perplexity(text)
+    found = _asked(model, markers).perplexity(text_path(text))
     if not found.n_lines:
         raise DataError(f"{str(text)!r} is empty; there is nothing to score")
     said = {
@@ -79,7 +86,9 @@ def score(
     ] = None,
     json: Json = False,
 ) -> None:
-    """The natural log-probability of each line of a text, or of each of its words.
+    """Log-probabilities of lines or of words.
+
+    They are natural logarithms; the end of a line counts.
 
     For example: tacit lm score model.tacit test.txt --by-word -o words.csv
     """
@@ -92,13 +101,14 @@ def score(
 
     check_table_path(output)
     fitted = _asked(model, markers)
-    found = fitted.line_scores(text)
+    rules = {"markers": fitted.markers, "unknown": fitted.unknown}
+    source: Any = text_path(text)
+    if words:
+        source = read_corpus(source, vocabulary=fitted.vocabulary_, **rules)
+    found = fitted.line_scores(source)
     sizes = np.diff(found.ends, prepend=0)
     if words:
-        corpus = read_corpus(
-            text, vocabulary=fitted.vocabulary_, markers=fitted.markers, unknown=fitted.unknown
-        )
-        ids = np.insert(corpus.ids, corpus.ends, END)
+        ids = np.insert(source.ids, source.ends, END)
         columns: dict[str, Any] = {
             "line": np.repeat(np.arange(1, len(sizes) + 1), sizes),
             "word": [fitted.vocabulary_.words[place] for place in ids.tolist()],
@@ -170,7 +180,7 @@ def arpa(
     target: Annotated[Path, typer.Argument(metavar="TO", help="The other of the two.")],
     json: Json = False,
 ) -> None:
-    """Write a model as an ARPA file for other programs, or read one of theirs.
+    """Write or read ARPA files, for other programs.
 
     For example: tacit lm arpa model.tacit model.arpa
     """
@@ -242,7 +252,7 @@ def _asked(path: Path, markers: Markers | None) -> LanguageModel:
 
 def _load(path: Path) -> LanguageModel:
     from tacit import load
-    from tacit.data.texts import near_name
+    from tacit.data.missing_files import near_name
     from tacit.errors import MissingDataError, NotAvailableError
     from tacit.estimators.kneser_ney_lm import BackoffLM
 
@@ -257,6 +267,11 @@ def _load(path: Path) -> LanguageModel:
             f"{str(path)!r} holds a {type(fitted).__name__}, no language model; see `tacit --help`"
         )
     return fitted
+
+
+def text_path(path: Path) -> Path:
+    """Where a text is read from; "-" is standard input."""
+    return Path("/dev/stdin") if str(path) == "-" else path
 
 
 def words_on_lines(n_words: int, n_lines: int) -> str:

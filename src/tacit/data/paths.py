@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tacit.data.missing_files import missing_file
 from tacit.data.values import Raw, raw_from_arrow
-from tacit.errors import DataError, MissingDataError
+from tacit.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,7 +46,7 @@ def path_columns(path: Path) -> PathColumns:
             f"the kinds are {', '.join(SUFFIXES)}"
         )
     if not path.is_file():
-        raise MissingDataError(f"there is no file {str(path)!r}")
+        raise missing_file(path)
     import pyarrow as pa
 
     try:

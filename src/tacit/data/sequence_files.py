@@ -20,9 +20,10 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
+from tacit.data.missing_files import missing_file
 from tacit.data.paths import read_csv
 from tacit.data.sequences import Codes, Integers
-from tacit.errors import FileFormatError, MissingDataError
+from tacit.errors import FileFormatError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,9 +58,8 @@ def opened_text(path: Path) -> Iterator[IO[str]]:
         It is not text, or packed and damaged.
     """
     if not path.is_file():
-        raise MissingDataError(
-            f"there is no file {str(path)!r}; text that is itself a sequence goes into a list: [text]"
-        )
+        advice = "text that is itself a sequence goes into a list: [text]"
+        raise missing_file(path, advice=advice)
     try:
         with _opened(path) as file:
             yield file
@@ -96,7 +96,7 @@ def table_in(path: Path) -> pa.Table:
     import pyarrow.parquet as pq
 
     if not path.is_file():
-        raise MissingDataError(f"there is no file {str(path)!r}")
+        raise missing_file(path)
     try:
         return pq.read_table(path) if plain_suffix(path) == ".parquet" else read_csv(path)
     except (pa.ArrowException, OSError, UnicodeError) as error:

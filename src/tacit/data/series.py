@@ -89,8 +89,13 @@ def read_series(X: Any, names: Sequence[str] | None = None) -> Series:
     Raises
     ------
     DataError
-        There is nothing, something is not a number or infinite, or the columns are other ones.
+        There is nothing, something is not a number or infinite, or the columns are other ones. What
+        scikit-learn has errors for is refused in its words, by which other programs know them.
+    ArgumentTypeError
+        Something is neither a number nor text.
     """
+    if isinstance(X, np.ndarray):
+        _check_array(X)
     if isinstance(X, Series):
         found = X
     elif _has_lengths(X):
@@ -102,14 +107,33 @@ def read_series(X: Any, names: Sequence[str] | None = None) -> Series:
         found = Series(values, np.array([len(values)], dtype=np.int64), own, single=True)
     if np.isinf(found.values).any():
         raise DataError("a sequence holds infinite numbers; give NaN where a number is missing")
-    if names is not None and (
-        found.n_columns != len(names) or _named_otherwise(found.names, tuple(names))
-    ):
+    if names is not None and found.n_columns != len(names):
+        raise DataError(
+            f"X has {found.n_columns} features, but Tacit is expecting {len(names)} features as input: "
+            f"the model was fitted with {list(names)}"
+        )
+    if names is not None and _named_otherwise(found.names, tuple(names)):
         raise DataError(
             f"the sequences have the columns {list(found.names)}, but the model was fitted with "
             f"{list(names)}"
         )
     return found
+
+
+def _check_array(X: NDArray[Any]) -> None:
+    if X.dtype.kind == "c":
+        raise DataError("Complex data not supported; pass real and imaginary parts as columns")
+    if X.ndim == 2 and X.shape[1] == 0:
+        raise DataError(
+            f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required."
+        )
+    if X.dtype.kind == "O":
+        try:
+            X.astype(np.float64)
+        except TypeError as error:
+            raise ArgumentTypeError(f"the sequence does not hold numbers alone: {error}") from error
+        except ValueError:
+            pass  # what reads it says what is wrong
 
 
 def _named_otherwise(given: tuple[str, ...], names: tuple[str, ...]) -> bool:

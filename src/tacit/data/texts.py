@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+from tacit.data.missing_files import near_name
 from tacit.errors import ArgumentTypeError, DataError, FileFormatError, MissingDataError
 
 BLOCK = 1 << 22  # bytes that are read at once
@@ -81,7 +82,7 @@ def _share(read: list[int], done: int, total: int) -> float:
 
 
 def _size(path: Path) -> int:
-    if path.is_file():
+    if path.exists() and not path.is_dir():  # a file, or a pipe
         return path.stat().st_size
     near = near_name(path)
     if near:
@@ -90,17 +91,6 @@ def _size(path: Path) -> int:
     raise MissingDataError(
         f"{str(path)!r} is {what}; give a file of text, or lines of text in a list: [line, ...]"
     )
-
-
-def near_name(path: Path) -> str | None:
-    """The name of something that may be meant by a path where nothing is."""
-    import difflib
-
-    if path.exists() or not path.parent.is_dir():
-        return None
-    names = [each.name for each in path.parent.iterdir()]
-    near = difflib.get_close_matches(path.name, names, n=1)
-    return str(path.with_name(near[0])) if near else None
 
 
 def _read(path: Path, read: list[int]) -> Iterator[bytes]:
@@ -114,7 +104,7 @@ def _read(path: Path, read: list[int]) -> Iterator[bytes]:
     try:
         with path.open("rb") as raw, _opened(path, raw) as file:
             while block := file.read(BLOCK):
-                read[0] = raw.tell()
+                read[0] = raw.tell() if raw.seekable() else 0
                 yield block
     except damage as error:
         raise FileFormatError(f"{str(path)!r} cannot be read: {error}") from error

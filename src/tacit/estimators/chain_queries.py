@@ -251,10 +251,10 @@ class ChainQueries(DensityMixin, BaseEstimator):
             check_is_fitted(self)
 
     def _read(self, X: Any) -> Series:
-        from tacit.estimators.chain_reading import read_sequences
+        from tacit.data.series import read_series
 
         self._check_fitted()
-        return read_sequences(X, self.names_)
+        return read_series(X, self.names_)
 
     def _column(self, target: str | None) -> int:
         self._check_fitted()

@@ -117,16 +117,16 @@ class KernelHMM(ChainQueries):
         """
         import numpy as np
 
+        from tacit.data.series import read_series
         from tacit.estimators.chain_choosing import learn_chain
-        from tacit.estimators.chain_reading import read_sequences
         from tacit.estimators.chain_spectral import learn_spectral
         from tacit.estimators.progress import reporting
         from tacit.loops.threads import limit_threads
 
         settings = self._settings()
-        series = read_sequences(X)
+        series = read_series(X)
         self._check_numbers(series)
-        held_out = None if validation is None else read_sequences(validation, series.names)
+        held_out = None if validation is None else read_series(validation, series.names)
         learning = learn_spectral if self.learn == "spectral" else learn_chain
         with limit_threads(self.n_jobs), reporting(self.progress) as report:
             learnt = learning(series, held_out, settings, report)

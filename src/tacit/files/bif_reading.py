@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import FileFormatError, MissingDataError
+from tacit.data.missing_files import missing_file
+from tacit.errors import FileFormatError
 from tacit.files.bif_network import BifNetwork, BifTable, BifVariable, check_once
 from tacit.files.bif_notes import noted_value
 
@@ -38,7 +39,7 @@ def read_bif(path: str | os.PathLike[str]) -> BifNetwork:
         It is not BIF, or not of discrete variables; the message tells the line.
     """
     if not Path(path).is_file():
-        raise MissingDataError(f"there is no BIF file {str(path)!r}")
+        raise missing_file(path, "BIF file")
     try:
         text = Path(path).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.texts import near_name
+from tacit.data.missing_files import near_name
 from tacit.data.vocabulary import BEGIN, END, Vocabulary
 from tacit.errors import FileFormatError, FileWriteError, MissingDataError
 from tacit.files.plain import from_json, to_json

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit import __version__
-from tacit.errors import ArgumentError, FileFormatError, MissingDataError
+from tacit.data.missing_files import missing_file
+from tacit.errors import ArgumentError, FileFormatError
 from tacit.files.atomic import write_bytes
 from tacit.files.plain import from_json, to_json
 
@@ -127,8 +128,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     from safetensors import SafetensorError, safe_open
 
     if not Path(path).is_file():
-        what = "is a folder" if Path(path).is_dir() else "does not exist"
-        raise MissingDataError(f"there is no model file {str(path)!r}: it {what}")
+        raise missing_file(path, "model file")
     arrays: dict[str, NDArray[Any]] = {}
     try:
         with safe_open(path, framework="numpy") as file:

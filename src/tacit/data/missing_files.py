@@ -1,0 +1,43 @@
+"""Files that are not there, and what may be meant instead."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tacit.errors import MissingDataError
+
+
+def missing_file(
+    path: str | os.PathLike[str], what: str = "file", advice: str = ""
+) -> MissingDataError:
+    """The error to raise where there is no file; it names one that is there and is called much the same.
+
+    Parameters
+    ----------
+    path : path
+    what : str
+        What was looked for.
+    advice : str
+        What else to do, where no such name is near.
+    """
+    text = f"there is no {what} {str(path)!r}"
+    if Path(path).is_dir():
+        return MissingDataError(f"{text}: it is a folder")
+    near = near_name(Path(path))
+    if near:
+        return MissingDataError(f"{text}, but there is {near!r}")
+    if not Path(path).parent.is_dir():
+        return MissingDataError(f"{text}: the folder {str(Path(path).parent)!r} does not exist")
+    return MissingDataError(f"{text}; {advice}" if advice else text)
+
+
+def near_name(path: Path) -> str | None:
+    """The name of something that may be meant by a path where nothing is."""
+    import difflib
+
+    if path.exists() or not path.parent.is_dir():
+        return None
+    names = [each.name for each in path.parent.iterdir()]
+    near = difflib.get_close_matches(path.name, names, n=1)
+    return str(path.with_name(near[0])) if near else None
