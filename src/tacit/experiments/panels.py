@@ -103,7 +103,7 @@ def lines(
 def picture(
     runs: Runs, title: str, panels: Sequence[Panel], measures: Sequence[str], over: str = "models"
 ) -> Figure:
-    """The figure: medians over the models, with the middle half of the models as a band.
+    """The figure: medians over the models, with the middle half of the models as a band, or single runs.
 
     Parameters
     ----------
@@ -158,10 +158,17 @@ def picture(
         ncols=legend_columns,
         frameon=False,
         fontsize=style.FONT_SIZE,
-        title=f"lines: median over the {over}; bands: the middle half of them",
+        title=_what_is_drawn(runs, over),
         title_fontsize=style.FONT_SIZE - 1,
     )
     return figure
+
+
+def _what_is_drawn(runs: Runs, over: str) -> str:
+    """What lines and bands are, in words; of a single run there is no median."""
+    if len({row.seed for row in runs.rows}) == 1:
+        return "lines: a single run each"
+    return f"lines: median over the {over}; bands: the middle half of them"
 
 
 def _mark_sizes(axes: Sequence[Axes], sizes: Sequence[int]) -> None:
