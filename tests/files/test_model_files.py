@@ -84,7 +84,7 @@ def test_another_extension_is_refused_with_the_right_one(tmp_path, name, better)
         ({}, ARRAYS, ArgumentError),
         ({**HEADER, "seed": object()}, ARRAYS, ArgumentTypeError),
         (HEADER, {"a": np.array(["text"])}, ArgumentError),
-        (HEADER, {"a": np.zeros(2, dtype=np.float32)}, ArgumentError),
+        (HEADER, {"a": np.zeros(2, dtype=np.float16)}, ArgumentError),
     ],
 )
 def test_what_cannot_be_written_leaves_the_old_file(path, header, arrays, error):
@@ -149,7 +149,7 @@ def test_a_header_that_is_not_understood_is_refused(tmp_path, header, complaint)
         read_model(tmp_path / "m.tacit")
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.float16, np.uint64])
+@pytest.mark.parametrize("kind", [np.float16, np.uint32, np.uint64])
 def test_an_array_of_a_type_that_is_never_written_is_refused(tmp_path, kind):
     header = json.dumps({"format": 1, "version": "0", "estimator": "LatentTree"})
     save_file({"a": np.zeros(2, dtype=kind)}, tmp_path / "m.tacit", metadata={"tacit": header})

@@ -7,7 +7,9 @@ import pytest
 
 from oracles.python_source import python_source
 from tacit.loops import grammar_em
+from tacit.moments.inside_outside import NodeFeatures
 from tacit.params.grammar_start import clustered_states, state_counts
+from tacit.params.spectral_grammar import node_vectors
 from tacit.polish.grammar import (
     Prior,
     expected_counts,
@@ -112,16 +114,24 @@ def test_tables_of_counts_are_probabilities_and_priors_draw_states_together():
 
 
 def test_clusters_find_states_that_show():
-    # Words tell the state of their tag, and tags come in two states.
-    tables = random_grammar(2, n_layers=1, n_brackets=1, n_tags=1, n_words=6, random_state=0)
-    from tacit.moments.inside_outside import NodeFeatures
-    from tacit.params.spectral_grammar import node_vectors
+    tables = random_grammar(2, n_layers=2, n_words=3, random_state=0)
+    trees = every_tree(tables)
+    chances = np.array([tree_probability(tables, tree) for tree in trees])
+    treebank = coded(trees, 1000 * chances)
+    vectors = node_vectors(NodeFeatures.of(treebank, tables.rules), treebank, 2)
+    states = clustered_states(vectors, treebank, 2)
+    assert np.array_equal(states, clustered_states(vectors, treebank, 2))
 
-    trees = coded(every_tree(tables))
-    vectors = node_vectors(NodeFeatures.of(trees, tables.rules), trees, 2)
-    states = clustered_states(vectors, trees, 2)
-    assert set(states[trees.leaves]) == {0, 1}
-    assert np.array_equal(states, clustered_states(vectors, trees, 2))
+    def likelihood(found):
+        counts = state_counts(found, treebank, tables.rules, tables.lexicon, 2)
+        return expected_counts(
+            tables_from_counts(counts, tables.rules, tables.lexicon, NONE), treebank
+        )[1]
+
+    shuffled = np.random.default_rng(0).permutation(states)
+    one = np.zeros_like(states)
+    assert likelihood(states) > likelihood(one) + 5
+    assert likelihood(states) > likelihood(shuffled) + 5
 
 
 def test_compiled_expectations_agree_with_their_python_source():

@@ -257,7 +257,7 @@ def whole_tree(
     labels: Sequence[Label],
     children: Any,
     words: Sequence[str],
-    tags: Sequence[str] | None = None,
+    tags: Sequence[str | None] | None = None,
 ) -> ParseTree:
     """The tree that a binary one stands for.
 
@@ -271,7 +271,7 @@ def whole_tree(
         From a number to those of the two children; None for words, which come from left to right.
     words : sequence of str
     tags : sequence of str, optional
-        Of the words; those of the labels unless given.
+        Of the words; None, or none of them: those of the labels.
     """
     done: list[list[ParseTree]] = []
     waiting: list[tuple[int, bool]] = [(root, False)]
@@ -283,7 +283,8 @@ def whole_tree(
             waiting += [(node, True), (below[1], False), (below[0], False)]
             continue
         if below is None:
-            tag = label.chain[-1] if tags is None else tags[place]
+            given = None if tags is None else tags[place]
+            tag = label.chain[-1] if given is None else given
             inside, chain = [ParseTree(tag, (), words[place])], label.chain[:-1]
             place += 1
         else:

@@ -45,6 +45,7 @@ _LOADERS = {
     "KneserNeyLM": ("kneser_ney_lm", "saved_language", "load_backoff"),
     "LatentClass": ("latent_tree", "saved", "load_tree"),
     "LatentJunctionTree": ("junction", "saved_junction", "load_junction"),
+    "LatentPCFG": ("latent_pcfg", "saved_grammar", "load_grammar"),
     "LatentTree": ("latent_tree", "saved", "load_tree"),
     "MixedLM": ("mixed_lm", "saved_mixture", "load_mixture"),
     "PowerLowRankLM": ("power_low_rank_lm", "saved_ensemble", "load_ensemble"),

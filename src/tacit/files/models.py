@@ -37,6 +37,7 @@ _DTYPES = {
     "I16": np.dtype(np.int16),
     "I32": np.dtype(np.int32),
     "I64": np.dtype(np.int64),
+    "F32": np.dtype(np.float32),
     "F64": np.dtype(np.float64),
 }
 
@@ -60,7 +61,7 @@ def write_model(
         Plain values (see `tacit.files.plain.to_json`) with at least ``"estimator"``. The format number and
         the version of the library are added here.
     arrays : mapping of str to ndarray
-        Booleans, float64, or integers of 16, 32 or 64 bits (or 8 without a sign).
+        Booleans, float32, float64, or integers of 16, 32 or 64 bits (or 8 without a sign).
     format_number : int
         The lowest that says what the file holds, so that older versions read what they can.
 
