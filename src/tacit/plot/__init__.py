@@ -3,6 +3,7 @@
 from tacit.plot.chains import transitions
 from tacit.plot.densities import conditional_density
 from tacit.plot.forecasts import forecast
+from tacit.plot.parse_trees import parse
 from tacit.plot.posteriors import posterior
 from tacit.plot.spectra import singular_values
 from tacit.plot.trees import tree
@@ -10,6 +11,7 @@ from tacit.plot.trees import tree
 __all__ = [
     "conditional_density",
     "forecast",
+    "parse",
     "posterior",
     "singular_values",
     "transitions",
