@@ -72,6 +72,28 @@ def test_perplexity(run, folder):
     assert said["n_unknown"] == 1
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes of this kind there")
+def test_texts_come_through_pipes(run, folder):
+    text = (folder / "train.txt").read_bytes()
+    commands = {
+        "train": ["train", "-", "-o", "piped.tacit"],
+        "perplexity": ["perplexity", "words.tacit", "-"],
+        "score": ["score", "words.tacit", "-", "--by-word"],
+        "disk": ["count", "-", "-o", "piped.counts", "--memory", "1MB"],
+    }
+    done = {}
+    for name, command in commands.items():
+        call = [sys.executable, "-c", "from tacit.cli import main; main()", "lm", *command]
+        done[name] = subprocess.run(call, cwd=folder, check=False, input=text, capture_output=True)
+    run("lm", "train", "train.txt", "-o", "own.tacit")
+    assert (folder / "piped.tacit").read_bytes() == (folder / "own.tacit").read_bytes()
+    for name in ("perplexity", "score"):
+        command = ["train.txt" if word == "-" else word for word in commands[name]]
+        assert done[name].stdout.decode() == run("lm", *command)
+    assert done["disk"].returncode == 1
+    assert b"gone after once" in done["disk"].stderr
+
+
 def test_nothing_is_drawn_where_nobody_looks(run):
     for command in (
         ["train", "train.txt", "-o", "own.tacit"],

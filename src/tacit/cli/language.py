@@ -101,10 +101,11 @@ def score(
 
     check_table_path(output)
     fitted = _asked(model, markers)
-    rules = {"markers": fitted.markers, "unknown": fitted.unknown}
     source: Any = text_path(text)
     if words:
-        source = read_corpus(source, vocabulary=fitted.vocabulary_, **rules)
+        source = read_corpus(
+            source, vocabulary=fitted.vocabulary_, markers=fitted.markers, unknown=fitted.unknown
+        )
     found = fitted.line_scores(source)
     sizes = np.diff(found.ends, prepend=0)
     if words:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.language import Markers, grams_of, words_on_lines
+from tacit.cli.language import Markers, grams_of, text_path, words_on_lines
 from tacit.cli.options import Json
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 COUNTS = ".counts"
 
-PACKED = "packed where it ends in .gz, .bz2, .xz or .zst"
+PACKED = "packed where it ends in .gz, .bz2, .xz or .zst; - for standard input"
 Texts = Annotated[
     list[Path],
     typer.Argument(metavar="TEXT", help=f"UTF-8 text with a sentence on each line, {PACKED}."),
@@ -73,10 +73,11 @@ def count(
     known = None if vocabulary is None else Vocabulary.of_words(word_list(vocabulary))
     reading = Reading(order, vocabulary=known, markers=markers.value)
     folder = None if memory is None else pieces_of(output)
+    sources = [text_path(text) for text in texts]
     with (
         notes_as_lines(),
         reporting(True) as report,
-        counts_of([*texts], reading, memory=room, folder=folder, report=report) as counts,
+        counts_of(sources, reading, memory=room, folder=folder, report=report) as counts,
     ):
         write_counts(counts, output, {} if known is None else {WORDS_GIVEN: True})
         _tell(counts, output, json=json)

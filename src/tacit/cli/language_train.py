@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli import learning
-from tacit.cli.language import Markers
+from tacit.cli.language import Markers, text_path
 from tacit.cli.language_counts import (
     COUNTS,
     PACKED,
@@ -91,6 +91,7 @@ def train(
 
     check_suffix(output)  # before the work, not after it
     check_place(output)
+    texts = [text_path(text) for text in texts]
     counted = _are_counts(texts)
     own: dict[Kind, dict[str, Any]] = {
         Kind.kneser_ney: {"--plain": plain or None, "--back-off": back_off or None},
@@ -122,7 +123,10 @@ def train(
         more,
     )
     if not counted and memory is None:
-        model.fit([*texts], **({} if validation is None else {"validation": validation}))
+        model.fit(
+            [*texts],
+            **({} if validation is None else {"validation": validation}),
+        )
     else:
         _learn_from_counts(model, texts, output, memory, order, validation)
     model.set_params(progress=None)
@@ -192,7 +196,13 @@ def _counts(
         return joined_counts(sources, **chosen, folder=folder, report=report)
     known = None if model.vocabulary is None else Vocabulary.of_words(model.vocabulary)
     reading = Reading(model.order, vocabulary=known, markers=model.markers, **chosen)
-    return counts_of([*sources], reading, memory=memory_of(memory), folder=folder, report=report)
+    return counts_of(
+        [*sources],
+        reading,
+        memory=memory_of(memory),
+        folder=folder,
+        report=report,
+    )
 
 
 def _are_counts(sources: list[Path]) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import re
 import shutil
 import tempfile
@@ -119,8 +120,17 @@ def count_on_disk(
         raise ArgumentError(
             "with memory= a text is read twice, but an iterator is gone after once; give a path or a list"
         )
+    for path in X if isinstance(X, list | tuple) else [Path(X)] if isinstance(X, str) else [X]:
+        if isinstance(path, os.PathLike) and _is_pipe(Path(path)):
+            raise ArgumentError(
+                f"with memory= a text is read twice, but {str(path)!r} is gone after once; give a file"
+            )
     with _place(folder) as place:
         yield _counted(X, reading, memory, place, report)
+
+
+def _is_pipe(path: Path) -> bool:
+    return path.exists() and not (path.is_file() or path.is_dir())
 
 
 @contextmanager
