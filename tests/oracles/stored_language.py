@@ -8,15 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
+from tacit.data.corpus import read_corpus
+from tacit.estimators.class_lm import ClassLM
 from tacit.estimators.kneser_ney_lm import KneserNeyLM
+from tacit.estimators.mixed_lm import MixedLM
+from tacit.files.grams import write_counts
+from tacit.moments.grams import GramCounts
 
 FOLDER = Path(__file__).parents[1] / "files" / "stored"
-MODELS = {
-    "language-1-kneser-ney": lambda: KneserNeyLM(3),
-    "language-1-backoff": lambda: KneserNeyLM(
-        3, modified=False, interpolated=False, pads="all", base="unigram", least_count=3
-    ),
-}
+COUNTS = FOLDER / "language-1.counts"
 
 
 def lines(n=60, seed=0):
@@ -25,6 +25,27 @@ def lines(n=60, seed=0):
     words = ["a", "b", "ça", "и", "zz", "é"]
     rows = [[words[i] for i in rng.zipf(1.6, rng.integers(1, 9)) if i < 6] for _ in range(n)]
     return [*(" ".join(row) for row in rows), ""]
+
+
+def mixture():
+    """Of words and of classes."""
+    words = KneserNeyLM(2).fit(lines())
+    return MixedLM([words, ClassLM(2, 2, vocabulary=words.vocabulary_).fit(lines())], [0.25, 0.75])
+
+
+MODELS = {
+    "language-1-kneser-ney": lambda: KneserNeyLM(3),
+    "language-1-backoff": lambda: KneserNeyLM(
+        3, modified=False, interpolated=False, pads="all", base="unigram", least_count=3
+    ),
+    "language-1-classes": lambda: ClassLM(2, 3),
+    "language-1-mixture": mixture,
+}
+
+
+def counts():
+    """What the stored counts are of."""
+    return GramCounts.of(read_corpus(lines()), 2)
 
 
 def answers(model):
@@ -38,6 +59,8 @@ def answers(model):
 
 
 if __name__ == "__main__":
+    if not COUNTS.exists():
+        write_counts(counts(), COUNTS, {"some": "notes"})
     for name, make in MODELS.items():
         path = FOLDER / f"{name}.tacit"
         if not path.exists():
