@@ -47,6 +47,17 @@ def gold_spans(tree: ParseTree) -> tuple[int, set[tuple[int, int]]]:
     return n_words, {(start, stop) for start, stop in spans if stop - start >= 2}
 
 
+def gold_top(n_words: int, spans: Spans) -> int:
+    """Where a treebank splits a whole sentence: after the first child of the top bracket.
+
+    Examples
+    --------
+    >>> gold_top(5, [(0, 5), (0, 2), (2, 5)]), gold_top(3, [(0, 3)])
+    (2, 1)
+    """
+    return max((stop for start, stop in spans if start == 0 and stop < n_words), default=1)
+
+
 def score_brackets(
     guesses: Sequence[Spans], golds: Sequence[tuple[int, Spans]], longest: int | None = None
 ) -> BracketScores:
@@ -120,7 +131,7 @@ def _inner(spans: Spans, n_words: int, number: int) -> set[tuple[int, int]]:
 
 
 def _f1(found: float, guessed: float, gold: float) -> float:
-    return 100 * 2 * found / (guessed + gold) if guessed + gold else 0.0
+    return float(100 * 2 * found / (guessed + gold)) if guessed + gold else 0.0
 
 
 def _sentence_f1(found: float, guessed: float, gold: float) -> float:

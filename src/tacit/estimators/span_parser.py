@@ -1,0 +1,260 @@
+"""Brackets over sentences without any treebank: a spectral metric of words, and the shortest tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from tacit.errors import ArgumentError, DataError, NotAvailableError
+from tacit.estimators.arguments import check_choice, check_count, check_number
+from tacit.estimators.progress import reporting
+
+if TYPE_CHECKING:
+    from tacit.data.parse_trees import ParseTree
+    from tacit.data.tagged import Tagged
+    from tacit.data.word_vectors import WordVectors
+    from tacit.evaluate.brackets import BracketScores
+    from tacit.moments.tag_pairs import TagPairs
+    from tacit.params.tag_distances import TagDistances
+    from tacit.structure.branching import Spans
+
+_CHUNK = 5000  # sentences whose moments are taken at once
+
+
+@dataclass(frozen=True, slots=True)
+class SpanParse:
+    """The brackets of a sentence without its punctuation."""
+
+    sentence: Tagged  # words and tags that are left
+    spans: Spans  # first word and word after the last of each bracket, the whole sentence first
+    confidence: float  # how much more the next best tree would cost; inf where there is no other
+
+    @property
+    def tree(self) -> ParseTree | None:
+        """The tree, whose brackets are all called ``X``; None where no words are left."""
+        from tacit.structure.branching import tree_of_spans
+
+        return tree_of_spans(self.sentence, self.spans) if self.sentence else None
+
+
+class SpanParser(BaseEstimator):
+    """Brackets without labels, learnt from words and tags alone (Parikh 2015, chapter 8).
+
+    Words are vectors; from the second moments of the vectors of two words with given tags, so many words
+    apart, comes a distance that adds up along the edges of a latent tree. The tree of a sentence is the
+    shortest one whose brackets do not cross. No tree is needed to learn.
+
+    With ``prior="units"``, brackets cost something too: those that cross a noun group, a part between
+    commas or in brackets much, those that branch to the left a little. That prior is not learnt; it takes
+    for granted that modifiers come before their noun and that trees branch to the right. It decides
+    most of the tree, the metric what it leaves open. With ``prior=None`` the metric decides alone.
+
+    Parameters
+    ----------
+    prior : {"units", None}
+    vectors : "cca", WordVectors, or path
+        Word vectors: learnt from the same text, or given; see `tacit.data.word_vectors.read_word_vectors`.
+    n_features : int
+        Numbers of a vector that is learnt.
+    rank : int
+        Singular values of a covariance that make up a distance.
+    bandwidth : float
+        Of the kernel over distances between words.
+    top : {"heuristic", "free"}
+        The split of the whole sentence: where the predicate begins, by a heuristic, or the cheapest one,
+        which the metric alone does not tell. `parse` takes it as an argument too.
+    metric_weight : float
+        Of the length of a tree where there is a prior, whose cheapest mistake costs 1.
+    longest : int
+        Longer sentences are refused when parsed: time grows with the fourth power of the length.
+    random_state : int, Generator or None
+        For learning word vectors.
+    progress : None, bool or callable
+
+    Attributes
+    ----------
+    distances_ : TagDistances
+    pairs_ : TagPairs
+        The moments; `partial_fit` adds to them.
+    vectors_ : WordVectors
+
+    Examples
+    --------
+    >>> from tacit.toy.sentences import sample_sentences
+    >>> text = sample_sentences(300, random_state=0)
+    >>> parser = SpanParser(n_features=5, rank=2).fit(text)
+    >>> print(parser.parse("the/DET cat/NOUN saw/VERB a/DET dog/NOUN").tree)
+    (X (X (DET the) (NOUN cat)) (X (VERB saw) (X (DET a) (NOUN dog))))
+    """
+
+    distances_: TagDistances
+    pairs_: TagPairs
+    vectors_: WordVectors
+
+    def __init__(
+        self,
+        *,
+        prior: str | None = "units",
+        vectors: Any = "cca",
+        n_features: int = 50,
+        rank: int = 7,
+        bandwidth: float = 0.4,
+        top: str = "heuristic",
+        metric_weight: float = 0.1,
+        longest: int = 400,
+        random_state: Any = 0,
+        progress: Any = None,
+    ) -> None:
+        self.prior = prior
+        self.vectors = vectors
+        self.n_features = n_features
+        self.rank = rank
+        self.bandwidth = bandwidth
+        self.top = top
+        self.metric_weight = metric_weight
+        self.longest = longest
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, sentences: Any, y: Any = None) -> Self:
+        """Learn from sentences of words and tags; see `tacit.data.tagged.stream_tagged`.
+
+        Punctuation is left out and tags become universal ones. `y` is not looked at.
+
+        Raises
+        ------
+        DataError
+            No sentence has two words.
+        """
+        for name in ("distances_", "pairs_", "vectors_"):
+            self.__dict__.pop(name, None)
+        return self.partial_fit(sentences)
+
+    def partial_fit(self, sentences: Any, y: Any = None) -> Self:
+        """Learn from more sentences; word vectors that are learnt stay those of the first ones."""
+        from tacit.data.tagged import read_tagged
+        from tacit.data.tags import UNIVERSAL
+        from tacit.moments.tag_pairs import TagPairs
+
+        self._check()
+        text = [_universal(sentence) for sentence in read_tagged(sentences)]
+        if not any(len(sentence) >= 2 for sentence in text):
+            raise DataError("no sentence has two words or more; nothing can be learnt")
+        with reporting(self.progress) as report:
+            if not hasattr(self, "vectors_"):
+                report(0.0, "word vectors")
+                self.vectors_ = self._word_vectors(text)
+            kinds = [tag for tag in UNIVERSAL if tag != "."]
+            sums = getattr(self, "pairs_", TagPairs.empty(kinds, self.vectors_.n_features))
+            for low in range(0, len(text), _CHUNK):
+                report(0.1 + 0.8 * low / len(text), "moments")
+                sums = sums + TagPairs.of(text[low : low + _CHUNK], self.vectors_, kinds)
+            report(0.9, "distances")
+            self._solve(sums)
+        return self
+
+    def parse(self, sentence: Any, top: int | None = None) -> SpanParse:
+        """The brackets of a sentence.
+
+        Parameters
+        ----------
+        sentence : str or list of (word, tag)
+            With punctuation if there is any, which helps, and is not in the brackets. A string is tagged
+            text, ``word/TAG``. No words at all have no brackets, and neither has one word.
+        top : int, optional
+            How many words come before the split of the whole sentence.
+
+        Raises
+        ------
+        TooExpensiveError
+            The sentence is longer than `longest`.
+        """
+        from tacit.data.tagged import read_tagged, without_marks
+        from tacit.data.tags import universal_tag
+        from tacit.structure.branching import top_split
+        from tacit.structure.projective import projective_tree
+        from tacit.structure.units import sentence_units, unit_costs
+
+        if not hasattr(self, "distances_"):
+            raise NotAvailableError("the parser is not fitted; call fit first")
+        pairs = next(iter(read_tagged([sentence])), [])
+        words = without_marks(pairs)
+        if top is None and self.top == "heuristic":
+            top = top_split(pairs)
+        metric = self.distances_.of_sentence([universal_tag(tag) for _, tag in words])
+        if len(words) < 2:
+            return SpanParse(words, [], float("inf"))
+        if self.prior is None:
+            found = projective_tree(metric, top, longest=self.longest)
+        else:
+            costs = unit_costs(len(words), sentence_units(pairs, top))
+            weight = self.metric_weight
+            found = projective_tree(weight * metric, top, costs, self.longest)
+        return SpanParse(words, found.spans, found.margin)
+
+    def parse_all(self, sentences: Any, tops: Sequence[int] | None = None) -> Iterator[SpanParse]:
+        """The brackets of many sentences, one after another, as they are read."""
+        from tacit.data.tagged import stream_tagged
+
+        with reporting(self.progress) as report:
+            for number, sentence in enumerate(stream_tagged(sentences)):
+                if number % 100 == 0:
+                    report(0.0, f"{number} sentences")
+                yield self.parse(sentence, None if tops is None else tops[number])
+
+    def brackets(self, sentences: Any, tops: Sequence[int] | None = None) -> list[Spans]:
+        """The brackets of each sentence without punctuation: first word, word after the last."""
+        return [found.spans for found in self.parse_all(sentences, tops)]
+
+    def evaluate(self, trees: Any, lengths: Sequence[int | None] = (10, 20, 40, None)) -> Any:
+        """F1 against the brackets of a treebank, by length: `tacit.evaluate.brackets.scores_by_length`."""
+        from tacit.data.parse_trees import ParseTree, read_trees
+        from tacit.evaluate.brackets import gold_spans, scores_by_length
+
+        given = isinstance(trees, list) and trees and isinstance(trees[0], ParseTree)
+        listed: list[ParseTree] = trees if given else read_trees(trees)
+        golds = [gold_spans(tree) for tree in listed]
+        scores: dict[int | None, BracketScores] = scores_by_length(
+            self.brackets(listed), golds, lengths
+        )
+        return scores
+
+    def _word_vectors(self, text: list[Tagged]) -> WordVectors:
+        from tacit.data.word_vectors import WordVectors, read_word_vectors
+        from tacit.factor.word_vectors import learn_word_vectors
+
+        if isinstance(self.vectors, WordVectors):
+            return self.vectors
+        if isinstance(self.vectors, str) and self.vectors == "cca":
+            return learn_word_vectors(text, self.n_features, self.random_state)
+        return read_word_vectors(self.vectors)
+
+    def _solve(self, sums: TagPairs) -> None:
+        from tacit.factor.tag_metric import smoothed_covariances, spectral_distances
+        from tacit.params.tag_distances import TagDistances
+
+        covariances, _ = smoothed_covariances(sums, self.bandwidth)
+        self.pairs_ = sums
+        self.distances_ = TagDistances(sums.tags, spectral_distances(covariances, self.rank))
+
+    def _check(self) -> None:
+        if self.prior is not None:
+            check_choice("prior", self.prior, ("units",))
+        check_choice("top", self.top, ("heuristic", "free"))
+        for name in ("n_features", "rank", "longest"):
+            check_count(name, getattr(self, name))
+        check_number("bandwidth", self.bandwidth, positive=True)
+        check_number("metric_weight", self.metric_weight)
+        if self.prior == "units" and not np.isfinite(self.metric_weight):
+            raise ArgumentError("metric_weight must be finite")
+
+
+def _universal(sentence: Tagged) -> Tagged:
+    from tacit.data.tagged import without_marks
+    from tacit.data.tags import universal_tag
+
+    return [(word, universal_tag(tag)) for word, tag in without_marks(sentence)]

@@ -1,0 +1,56 @@
+"""Tagged sentences by chance, from a small grammar."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tacit.data.parse_trees import ParseTree
+
+_WORDS = {
+    "DET": ("the", "a", "this", "every"),
+    "ADJ": ("big", "small", "old", "quick"),
+    "NOUN": ("cat", "dog", "house", "tree", "man", "bird"),
+    "VERB": ("saw", "likes", "finds", "hears"),
+    "ADP": ("in", "near", "of", "with"),
+}
+
+
+def sample_trees(n: int, random_state: Any = None) -> list[ParseTree]:
+    """Trees of sentences such as "the cat near a house saw every dog", with universal tags.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+    random_state : int, Generator or None
+    """
+    random = np.random.default_rng(random_state)
+
+    def word(tag: str) -> ParseTree:
+        return ParseTree(tag, (), str(random.choice(_WORDS[tag])))
+
+    def noun_phrase(depth: int) -> ParseTree:
+        inner = [word("DET"), *([word("ADJ")] if random.random() < 0.3 else []), word("NOUN")]
+        base = ParseTree("NP", tuple(inner))
+        if depth > 2 or random.random() < 0.6:
+            return base
+        phrase = ParseTree("PP", (word("ADP"), noun_phrase(depth + 1)))
+        return ParseTree("NP", (base, phrase))
+
+    return [
+        ParseTree("S", (noun_phrase(0), ParseTree("VP", (word("VERB"), noun_phrase(0)))))
+        for _ in range(n)
+    ]
+
+
+def sample_sentences(n: int, random_state: Any = None) -> list[list[tuple[str, str]]]:
+    """The words and tags of `sample_trees`.
+
+    Examples
+    --------
+    >>> len(sample_sentences(3, random_state=0))
+    3
+    """
+    return [tree.leaves() for tree in sample_trees(n, random_state)]
