@@ -50,31 +50,37 @@ class Kind(StrEnum):
     power_low_rank = "power-low-rank"
 
 
+Order = Annotated[
+    int | None,
+    typer.Option(min=1, help="Words of the longest n-grams: 3, or those of the counts."),
+]
+KindOfModel = Annotated[
+    Kind,
+    typer.Option(
+        help="classes: n-grams of word classes; power-low-rank: the least perplexity, and slower."
+    ),
+]
+Plain = Annotated[
+    bool, typer.Option("--plain", help="Of kneser-ney: one discount for each order, not three.")
+]
+BackOff = Annotated[bool, typer.Option("--back-off", help="Of kneser-ney: not interpolated.")]
+Classes = Annotated[
+    int | None, typer.Option("--classes", min=1, help="Of classes: how many; else 200.")
+]
+Validation = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Of power-low-rank: a text to choose by.")
+]
+
+
 def train(
     texts: Sources,
     output: learning.Output,
-    order: Annotated[
-        int | None,
-        typer.Option(min=1, help="Words of the longest n-grams: 3, or those of the counts."),
-    ] = None,
-    kind: Annotated[
-        Kind,
-        typer.Option(
-            help="classes: n-grams of word classes; power-low-rank: the least perplexity, and slower."
-        ),
-    ] = Kind.kneser_ney,
-    plain: Annotated[
-        bool, typer.Option("--plain", help="Of kneser-ney: one discount for each order, not three.")
-    ] = False,
-    back_off: Annotated[
-        bool, typer.Option("--back-off", help="Of kneser-ney: not interpolated.")
-    ] = False,
-    n_classes: Annotated[
-        int | None, typer.Option("--classes", min=1, help="Of classes: how many; else 200.")
-    ] = None,
-    validation: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Of power-low-rank: a text to choose by.")
-    ] = None,
+    order: Order = None,
+    kind: KindOfModel = Kind.kneser_ney,
+    plain: Plain = False,
+    back_off: BackOff = False,
+    n_classes: Classes = None,
+    validation: Validation = None,
     vocabulary: WordList = None,
     least_count: LeastCount = 1,
     words: MostWords = None,
@@ -93,22 +99,16 @@ def train(
     check_place(output)
     texts = [text_path(text) for text in texts]
     counted = _are_counts(texts)
-    own: dict[Kind, dict[str, Any]] = {
-        Kind.kneser_ney: {"--plain": plain or None, "--back-off": back_off or None},
-        Kind.classes: {"--classes": n_classes},
-        Kind.power_low_rank: {"--validation": validation},
-    }
-    for other in own.keys() - {kind}:
-        refuse(own[other], f"it does not go with --kind {kind}")
-    if kind is Kind.classes:
-        refuse({"--memory": memory, "--kind": counted or None}, "classes are learnt from a text")
-    if counted:
-        refuse({"--vocabulary": vocabulary, "--memory": memory}, "the counts have that behind them")
-    if vocabulary is not None:
-        refuse(
-            {"--least-count": None if least_count == 1 else least_count, "--words": words},
-            "all words of --vocabulary are known",
-        )
+    _check_kind(
+        kind,
+        {
+            Kind.kneser_ney: {"--plain": plain or None, "--back-off": back_off or None},
+            Kind.classes: {"--classes": n_classes},
+            Kind.power_low_rank: {"--validation": validation},
+        },
+    )
+    given = {"--vocabulary": vocabulary, "--memory": memory}
+    _check_words(given, least_count, words, counted=counted, classes=kind is Kind.classes)
     more: dict[str, Any] = {
         "vocabulary": None if vocabulary is None else word_list(vocabulary),
         "least_count": least_count,
@@ -116,23 +116,36 @@ def train(
         "markers": markers.value,
         "progress": True,
     }
-    model = _model(
-        kind,
-        3 if order is None else order,
-        {"modified": not plain, "interpolated": not back_off, "n_classes": n_classes or 200},
-        more,
-    )
+    own = {"modified": not plain, "interpolated": not back_off, "n_classes": n_classes or 200}
+    model = _model(kind, 3 if order is None else order, own, more)
     if not counted and memory is None:
-        model.fit(
-            [*texts],
-            **({} if validation is None else {"validation": validation}),
-        )
+        model.fit([*texts], **({} if validation is None else {"validation": validation}))
     else:
         _learn_from_counts(model, texts, output, memory, order, validation)
     model.set_params(progress=None)
     model.save(output)
     clear_pieces(pieces_of(output))
     _tell(model, output, json=json)
+
+
+def _check_kind(kind: Kind, own: dict[Kind, dict[str, Any]]) -> None:
+    """Raise where an option of one kind of model was given for another."""
+    for other in own.keys() - {kind}:
+        refuse(own[other], f"it does not go with --kind {kind}")
+
+
+def _check_words(
+    given: dict[str, Any], least_count: int, words: int | None, *, counted: bool, classes: bool
+) -> None:
+    """Raise where options do not go with counts, with classes, or with a list of words."""
+    if classes:
+        why = "classes are learnt from a text that fits memory"
+        refuse({"--memory": given["--memory"], "--kind": counted or None}, why)
+    if counted:
+        refuse(given, "the counts have that behind them")
+    if given["--vocabulary"] is not None:
+        chosen = {"--least-count": None if least_count == 1 else least_count, "--words": words}
+        refuse(chosen, "all words of --vocabulary are known")
 
 
 # -- learning ---------------------------------------------------------------------------------------
