@@ -5,7 +5,7 @@ import pytest
 
 from tacit.data.sequences import Sequences
 from tacit.moments.ngrams import NgramCounts
-from tacit.params.operators import ChainTables
+from tacit.params.operators import ChainLayout, ChainTables
 from tacit.polish.hmm import Packed, em_restarts, log_likelihoods
 from tacit.polish.hmm_auto import Search, few_sequences, learn_auto, moment_starts
 from tacit.toy import random_hmm
@@ -25,7 +25,7 @@ def learnt(data, n_states, **more):
 def test_all_states_are_recovered_where_the_singular_values_show_them():
     model = clear_model()
     data, test = model.sample(2000, 20, 1), model.sample(1000, 20, 2)
-    tables, told = learnt(data, 3)
+    tables, told = learnt(data, 3, search=Search())
     assert told["starts"] == ["3 recovered"]
     gap = model.log_prob(test).mean() - log_likelihoods(tables, test).mean()
     assert (
@@ -80,16 +80,39 @@ def test_the_same_seed_gives_the_same_tables():
     assert np.array_equal(one, two)
 
 
-@pytest.mark.parametrize("search", [Search(), Search(first_steps=3, second_steps=1)])
+@pytest.mark.parametrize("search", [Search(), Search(climbs=((3, 3), (1, 1)))])
 def test_held_out_sequences_end_climbs_before_they_lose(search):
     model = random_hmm(3, 6, random_state=6)
     data, held_out = model.sample(30, 8, 1), model.sample(300, 8, 2)
     more = {"pseudo_counts": 0.01, "tol": 1e-6, "search": search}
     watched, told = learnt(data, 6, validation=held_out, **more)
     alone, other = learnt(data, 6, **more)
-    assert told["n_steps"] < other["n_steps"] or search.first_steps > 3
+    assert told["n_steps"] < other["n_steps"] or search.climbs[0][0] > 3
     scores = [log_likelihoods(each, held_out).sum() for each in (watched, alone)]
     assert scores[0] > scores[1] + 100
+
+
+def test_small_models_have_more_starts_even_where_moments_show_all_states():
+    data = clear_model().sample(300, 20, 1)
+    few = Search.usual(ChainLayout(2, (3,)))
+    assert few.filled
+    assert Search.usual(ChainLayout(8, (4,))).starts > few.starts
+    assert Search.usual(ChainLayout(8, (50,))) == Search()
+    counts, rng = NgramCounts.of(data), np.random.default_rng(0)
+    usual = moment_starts(counts, 3, rng, Search())
+    filled = moment_starts(counts, 3, rng, few)
+    assert [name for name, _ in usual] == ["3 recovered"]
+    assert [name for name, _ in filled[:2]] == ["3 recovered", "random 0"]
+    assert len(filled) == few.starts
+
+
+def test_each_climb_leaves_so_many_starts_and_takes_so_many_steps():
+    data = random_hmm(3, 6, random_state=6).sample(60, 8, 1)
+    search = Search(starts=6, climbs=((7, 4), (5, 2), (3, 1)), again=True, gain=-np.inf)
+    _, told = learnt(data, 6, search=search)
+    assert told["n_search_steps"] == len(told["starts"]) * 7 + 4 * 5 + 2 * 3
+    once = Search(starts=6, climbs=((7, 4), (5, 2), (3, 1)), gain=-np.inf)
+    assert learnt(data, 6, search=once)[1]["n_search_steps"] == len(told["starts"]) * 7
 
 
 def test_few_sequences_are_whole_or_in_pieces():

@@ -158,7 +158,7 @@ def _by_cells(
     codes = cells_of(rows.values, n_cells, rng)
     cells = Sequences(codes, np.diff(rows.ends), tuple(range(int(codes.max(initial=0)) + 1)))
     way = replace(settings, max_iter=min(CELL_STEPS, settings.max_iter))
-    search = Search(first_steps=CELL_STEPS, second_steps=CELL_STEPS // 2)
+    search = Search(climbs=((CELL_STEPS, 3), (CELL_STEPS // 2, 1)))
     tables, told = learn_tables(Task(cells, way, search=search), n_states)
     posterior = smoothed(tables, symbol_evidence(tables.emit[0], codes, rows.ends))
     diagonal = settings.covariance == "diagonal"
