@@ -27,7 +27,11 @@ _OPEN = frozenset(("-LRB-", "-LSB-", "(", "[", "``", "-Fpa-"))
 _CLOSED = frozenset(("-RRB-", "-RSB-", ")", "]", "''", "-Fpt-"))
 
 
-def sentence_units(sentence: Sequence[tuple[str, str]], top: int | None = None) -> Spans:
+def sentence_units(
+    sentence: Sequence[tuple[str, str]],
+    top: int | None = None,
+    kinds: Sequence[str] = ("pauses", "brackets", "groups"),
+) -> Spans:
     """The units of a sentence, none of which cross: spans of words without punctuation.
 
     In this order, and each only where it crosses none before it: the whole, the two parts of the top
@@ -39,6 +43,8 @@ def sentence_units(sentence: Sequence[tuple[str, str]], top: int | None = None) 
         With its punctuation if there is any.
     top : int, optional
         How many words come before the split of the whole.
+    kinds : sequence of {"pauses", "brackets", "groups"}
+        Which of them are wanted, for those who compare.
 
     Examples
     --------
@@ -47,14 +53,15 @@ def sentence_units(sentence: Sequence[tuple[str, str]], top: int | None = None) 
     [(0, 6), (0, 5), (0, 2), (3, 5)]
     """
     cuts, pairs, groups = _marked(sentence)
+    cuts = cuts if "pauses" in kinds else []
     n_words = sum(not is_punctuation(tag) for _, tag in sentence)
     parts = [(0, n_words)] if top is None else [(0, top), (top, n_words)]
     wanted = [(0, n_words), *parts]
     for start, stop in parts:
         edges = [start, *(cut for cut in cuts if start < cut < stop), stop]
         wanted.extend(pairwise(edges))
-    wanted.extend(pairs)
-    wanted.extend(groups)
+    wanted.extend(pairs if "brackets" in kinds else [])
+    wanted.extend(groups if "groups" in kinds else [])
     kept: dict[tuple[int, int], None] = {}
     for start, stop in wanted:
         if stop - start >= 2 and not any(_cross((start, stop), other) for other in kept):
