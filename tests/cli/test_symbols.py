@@ -261,6 +261,52 @@ def test_mistyped_arguments_of_fit_are_refused(run, tmp_path, arguments, code, c
 
 
 @pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "there is no sequence to learn from"),
+        ("\n\n\n", "no symbol to learn from in 3 sequences"),
+        ("a a a\na a\n", "the sequences show one symbol only"),
+        ("a b a b\na b b a\n", "carry at most 2 states"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["hmm", "automaton"])
+def test_files_with_too_little_in_them_are_one_line(run, tmp_path, kind, text, complaint):
+    path, out = tmp_path / "data.txt", tmp_path / "m.tacit"
+    path.write_text(text)
+    if kind == "automaton" and "a" in text:  # whose states differ in what follows, too
+        fast = ["--kind", "probabilistic", "--learn", "em", "--states", "3"]
+        run("fit", kind, path, *fast, "-o", out)
+        assert tacit.load(out).n_states_ == 3
+        return
+    more = ["--learn", "tensor", "--states", "3"] if kind == "hmm" else []
+    said = run("fit", kind, path, *more, "-o", out, code=1)
+    assert complaint in said
+    assert said.count("\n") == 1
+    assert not out.exists()
+
+
+def test_a_file_of_missing_symbols_is_one_line(run, tmp_path):
+    path, out = tmp_path / "gaps.csv", tmp_path / "m.tacit"
+    path.write_text("s1,s2\n,\nNaN,\n")
+    for kind in ("hmm", "automaton"):
+        said = run("fit", kind, path, "-o", out, code=1)
+        assert "no symbol to learn from in 2 sequences" in said
+
+
+def test_names_of_files_that_are_near_are_told(run, tmp_path):
+    for arguments in (
+        ["fit", "hmm", "trian.txt", "-o", tmp_path / "m.tacit"],
+        ["score", "hmm.tacit", "trian.txt"],
+        ["score", "hm.tacit", "train.txt"],
+        ["predict", "hm.tacit", "train.txt"],
+        ["sample", "hm.tacit"],
+        ["info", "hm.tacit"],
+    ):
+        said = run(*arguments, code=1)
+        assert "but there is 'train.txt'" in said or "but there is 'hmm.tacit'" in said
+
+
+@pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
         (["query", "hmm.tacit", "-t", "r"], "HMM is a model of sequences"),

@@ -207,7 +207,7 @@ def test_tied_moves_do_not_depend_on_the_symbol():
 def test_few_short_and_odd_sequences(kind):
     few = kind().fit(["ab", "a", "", "b"])
     assert np.isfinite(few.score_samples(["ab", "", "bbbb"])).all()
-    one_symbol = kind().fit(["aaa", "a", "", "aa"] * 10)
+    one_symbol = kind(2).fit(["aaa", "a", "", "aa"] * 10)
     assert one_symbol.predict_next_proba(["a"]).shape == (1, 2)
     numbers = kind().fit(np.array([[1, 2, 1], [2, 2, 1]] * 15))
     assert numbers.symbols_ == (1, 2)
@@ -225,8 +225,16 @@ def test_bad_input_is_refused(kind):
         kind().fit([])
     with pytest.raises(DataError, match="empty or missing; give longer ones"):
         kind().fit(["", ""])
+    with pytest.raises(DataError, match="empty or missing; give longer ones"):
+        kind().fit(np.full((3, 4), np.nan))
+    with pytest.raises(DataError, match="holds inf"):
+        kind().fit([[1.0, np.inf]])
     with pytest.raises(DataError, match="lengths sum to 3, but X holds 4"):
         kind().fit([0, 1, 0, 1], lengths=[1, 2])
+    with pytest.raises(ArgumentError, match="sum to the 5 positions"):
+        kind().fit(np.zeros((5, 1)), [2, 2])
+    with pytest.raises(DataError, match=r"at least zero, .* not \[7, -2\]"):
+        kind().fit(np.zeros(5), lengths=[7, -2])
     with pytest.raises(NotFittedError):
         kind().score_samples(["a"])
     fitted = kind().fit(["ab", "a", "", "b"])

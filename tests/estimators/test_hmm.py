@@ -393,6 +393,10 @@ def test_bad_input_is_refused_with_what_to_do():
         HMM(2).fit(np.zeros(5), lengths=[2, 2])
     with pytest.raises(ArgumentError, match="sum to the 5 positions"):
         HMM(2).fit(np.zeros((5, 1)), [2, 2])
+    with pytest.raises(DataError, match=r"at least zero, .* not \[7, -2\]"):
+        HMM(2).fit(np.zeros(5), lengths=[7, -2])
+    with pytest.raises(DataError, match="holds inf"):
+        HMM(2).fit([[1.0, np.inf]])
     for learn in WAYS:
         with pytest.raises(RankError, match="one symbol only"):
             HMM(2, learn).fit(["aaaa", "aaa"])
@@ -431,7 +435,11 @@ def test_states_that_are_never_visited_are_told_and_do_not_break_anything():
     model = HMM(6, "em", n_restarts=1, pseudo_counts=0.0).fit(["ab" * 10] * 5)
     assert np.isfinite(model.score(["abab"]))
     assert model.transitions_.sum(axis=1) == pytest.approx(np.ones(6))
-    assert isinstance(model.diagnostics_["unvisited_states"], list)
+    told = model.diagnostics_["unvisited_states"]
+    visits = 100 * model.parameters_.stationary
+    assert 0 < len(told) < 6
+    assert set(told) == set(np.flatnonzero(visits < 1).tolist())
+    assert HMM(2, "em", n_restarts=1).fit(["ab" * 10] * 5).diagnostics_["unvisited_states"] == []
 
 
 def test_progress_is_reported():
