@@ -83,6 +83,9 @@ def test_seven_shards_merged_give_the_model_of_the_whole_text(run, folder):
     run("lm", "merge", *names[:3], "-o", "some.counts")
     run("lm", "train", "some.counts", *names[3:], "-o", "again.tacit")
     same_files(folder, "again.tacit", "once.tacit")
+    run("lm", "merge", "some.counts", *names[3:], "-o", "some.counts")  # in place of one of them
+    run("lm", "train", "some.counts", "-o", "again.tacit")
+    same_files(folder, "again.tacit", "once.tacit")
     # Rare words are seen only when all shards are there; a lower order is part of the counts.
     for options in (["--least-count", "3"], ["--words", "40"], ["--order", "2"], ["--plain"]):
         run("lm", "train", "all.txt", "-o", "once.tacit", *options)

@@ -1,6 +1,7 @@
 """Folders of counts: written, read back, and refused when anything in them cannot be."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -125,6 +126,22 @@ def test_hand_made_arrays_are_refused(tmp_path, name, array, words):
     np.save(tmp_path / "c" / f"{name}.npy", array)
     with pytest.raises(FileFormatError, match=words):
         read_counts(tmp_path / "c")
+
+
+def test_what_was_there_stays_where_it_cannot_be_replaced(tmp_path, monkeypatch):
+    write_counts(counted(), tmp_path / "c")
+    rename = Path.rename
+
+    def refused(self, target):
+        if self.name.endswith(".part"):
+            raise OSError("no")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", refused)
+    with pytest.raises(FileWriteError, match="no"):
+        write_counts(counted(2), tmp_path / "c")
+    assert [each.name for each in tmp_path.iterdir()] == ["c"]
+    same(read_counts(tmp_path / "c")[0], counted())
 
 
 def test_other_folders_are_left_alone(tmp_path):

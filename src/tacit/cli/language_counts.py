@@ -80,8 +80,9 @@ def count(
         counts_of(sources, reading, memory=room, folder=folder, report=report) as counts,
     ):
         write_counts(counts, output, {} if known is None else {WORDS_GIVEN: True})
-        _tell(counts, output, json=json)
+        said = _said(counts, output)
     clear_pieces(pieces_of(output))
+    say_counts(said, f"written to {output}", json=json)
 
 
 def merge(
@@ -111,8 +112,9 @@ def merge(
     ):
         notes = read_counts(shards[0])[1]
         write_counts(counts, output, {WORDS_GIVEN: True} if WORDS_GIVEN in notes else {})
-        _tell(counts, output, json=json)
+        said = _said(counts, output)
     clear_pieces(pieces_of(output))
+    say_counts(said, f"written to {output}", json=json)
 
 
 # -- pieces on disk ---------------------------------------------------------------------------------
@@ -204,15 +206,14 @@ def word_list(path: Path) -> list[str]:
 # -- a word at the end ------------------------------------------------------------------------------
 
 
-def _tell(counts: GramCounts, output: Path, *, json: bool) -> None:
-    said = {
+def _said(counts: GramCounts, output: Path) -> dict[str, Any]:
+    return {
         "counts": str(output),
         "n_words": counts.n_words,
         "n_lines": counts.n_lines,
         "n_types": len(counts.vocabulary),
         "n_grams": [len(table) for table in counts.tables],
     }
-    say_counts(said, f"written to {output}", json=json)
 
 
 def say_counts(said: Mapping[str, Any], where: str, *, json: bool) -> None:

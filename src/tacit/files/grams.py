@@ -123,11 +123,24 @@ class CountsFolder:
         self.put("vocabulary.starts", known.starts)
         try:
             (self.temporary / _HEADER).write_text(to_json(header), encoding="utf-8")
-            if self.target.exists():
-                shutil.rmtree(self.target)
-            self.temporary.rename(self.target)
+            self._take_place()
         except OSError as error:
             raise self._failed(error) from error
+
+    def _take_place(self) -> None:
+        """Put the folder in its place; what was there is removed last, and is never the only one gone."""
+        before = self.target.with_name(f".{self.target.name}.before")
+        shutil.rmtree(before, ignore_errors=True)
+        replaced = self.target.exists()
+        if replaced:
+            self.target.rename(before)
+        try:
+            self.temporary.rename(self.target)
+        except OSError:
+            if replaced:
+                before.rename(self.target)
+            raise
+        shutil.rmtree(before, ignore_errors=True)
 
     def _failed(self, error: OSError) -> FileWriteError:
         return FileWriteError(
