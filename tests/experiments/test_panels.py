@@ -70,6 +70,14 @@ def test_only_shares_absolute_errors_and_sizes_of_queries_and_models_are_on_plai
     assert drawn("fig-7.5", falling)[0].axes[0].get_xlabel() == "training rows"
 
 
+def test_numbers_of_states_are_whole_on_the_axis():
+    figure, _ = drawn("wfa-pos", falling, scale="small")
+    figure.canvas.draw()
+    for ax in figure.axes:
+        assert len(ax.get_xticks()) > 2
+        assert all(tick == round(tick) for tick in ax.get_xticks())
+
+
 def test_lines_are_medians_and_bands_hold_the_middle_half():
     seeds = {0: 1.0, 1: 2.0, 2: 4.0, 3: 8.0, 4: 16.0}
     figure, settings = drawn("fig-7.5", lambda t: seeds.get(t.seed, 3.0), scale="small")

@@ -172,10 +172,17 @@ def _what_is_drawn(runs: Runs, over: str) -> str:
 
 
 def _mark_sizes(axes: Sequence[Axes], sizes: Sequence[int]) -> None:
-    """Name the sizes themselves on a log scale of so few of them that powers of ten say little."""
-    from matplotlib.ticker import NullFormatter
+    """Name the sizes themselves on a log scale of so few of them that powers of ten say little.
 
-    if axes[0].get_xscale() != "log" or len(sizes) > FEW_SIZES:
+    On a plain scale whole numbers are named: there is no half a state.
+    """
+    from matplotlib.ticker import MaxNLocator, NullFormatter
+
+    if axes[0].get_xscale() != "log":
+        for ax in axes:
+            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        return
+    if len(sizes) > FEW_SIZES:
         return
     for ax in axes:
         ax.set_xticks(sizes, [f"{size:,}".replace(",", " ") for size in sizes])
