@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -47,6 +48,8 @@ class ConstituentContextModel(BaseEstimator):
     tags_ : tuple of str
     changes_ : list of float
         Mean change of the probabilities of spans in each step.
+    diagnostics_ : dict
+        Numbers of sentences and of steps.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class ConstituentContextModel(BaseEstimator):
     ratios_: SpanRatios
     tags_: tuple[str, ...]
     changes_: list[float]
+    diagnostics_: dict[str, Any]
 
     def __init__(
         self,
@@ -116,7 +120,16 @@ class ConstituentContextModel(BaseEstimator):
                 score = expected(ratios.scores(table), table)[1] if n_starts > 1 else 0.0
                 if score > best:
                     best, self.ratios_, self.changes_ = score, ratios, changes
+        self.diagnostics_ = {"n_sentences": len(kinds), "n_steps": len(self.changes_)}
         return self
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to one file; `tacit.load` gives it back."""
+        from tacit.estimators.saved_parser import save_context_model
+
+        if not hasattr(self, "ratios_"):
+            raise NotAvailableError("the model is not fitted; call fit first")
+        save_context_model(self, path)
 
     def brackets(self, sentences: Any) -> list[Spans]:
         """The brackets of each sentence without punctuation: first word, word after the last."""

@@ -36,6 +36,7 @@ _LOADERS = {
     "BackoffLM": ("kneser_ney_lm", "saved_language", "load_backoff"),
     "ChowLiuTree": ("chow_liu", "saved", "load_tree"),
     "ClassLM": ("class_lm", "saved_language", "load_classes"),
+    "ConstituentContextModel": ("constituent_context", "saved_parser", "load_context_model"),
     "FactorialHMM": ("chains", "saved_junction", "load_junction"),
     "GaussianTree": ("gaussian_tree", "saved_gaussian", "load_gaussian"),
     "HMM": ("hmm", "saved_hmm", "load_hmm"),
@@ -50,6 +51,7 @@ _LOADERS = {
     "MixedLM": ("mixed_lm", "saved_mixture", "load_mixture"),
     "PowerLowRankLM": ("power_low_rank_lm", "saved_ensemble", "load_ensemble"),
     "ProbabilisticAutomaton": ("probabilistic_automaton", "saved_automata", "load_automaton"),
+    "SpanParser": ("span_parser", "saved_parser", "load_parser"),
     "WeightedAutomaton": ("automata", "saved_automata", "load_automaton"),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -81,6 +82,8 @@ class SpanParser(BaseEstimator):
     pairs_ : TagPairs
         The moments; `partial_fit` adds to them.
     vectors_ : WordVectors
+    diagnostics_ : dict
+        Numbers of sentences, words and pairs of words, and the share of pairs of tags never seen together.
 
     Examples
     --------
@@ -94,6 +97,7 @@ class SpanParser(BaseEstimator):
     distances_: TagDistances
     pairs_: TagPairs
     vectors_: WordVectors
+    diagnostics_: dict[str, Any]
 
     def __init__(
         self,
@@ -130,7 +134,7 @@ class SpanParser(BaseEstimator):
         DataError
             No sentence has two words.
         """
-        for name in ("distances_", "pairs_", "vectors_"):
+        for name in ("distances_", "pairs_", "vectors_", "diagnostics_"):
             self.__dict__.pop(name, None)
         return self.partial_fit(sentences)
 
@@ -141,6 +145,10 @@ class SpanParser(BaseEstimator):
         from tacit.moments.tag_pairs import TagPairs
 
         self._check()
+        if hasattr(self, "distances_") and not hasattr(self, "pairs_"):
+            raise NotAvailableError(
+                "files do not hold the moments, so that a parser from one learns no more; fit a new one"
+            )
         text = [_universal(sentence) for sentence in read_tagged(sentences)]
         if not any(len(sentence) >= 2 for sentence in text):
             raise DataError("no sentence has two words or more; nothing can be learnt")
@@ -154,7 +162,7 @@ class SpanParser(BaseEstimator):
                 report(0.1 + 0.8 * low / len(text), "moments")
                 sums = sums + TagPairs.of(text[low : low + _CHUNK], self.vectors_, kinds)
             report(0.9, "distances")
-            self._solve(sums)
+            self._solve(sums, text)
         return self
 
     def parse(self, sentence: Any, top: int | None = None) -> SpanParse:
@@ -223,6 +231,14 @@ class SpanParser(BaseEstimator):
         )
         return scores
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted parser to one file; `tacit.load` gives it back, without moments and vectors."""
+        from tacit.estimators.saved_parser import save_parser
+
+        if not hasattr(self, "distances_"):
+            raise NotAvailableError("the parser is not fitted; call fit first")
+        save_parser(self, path)
+
     def _word_vectors(self, text: list[Tagged]) -> WordVectors:
         from tacit.data.word_vectors import WordVectors, read_word_vectors
         from tacit.factor.word_vectors import learn_word_vectors
@@ -233,13 +249,20 @@ class SpanParser(BaseEstimator):
             return learn_word_vectors(text, self.n_features, self.random_state)
         return read_word_vectors(self.vectors)
 
-    def _solve(self, sums: TagPairs) -> None:
+    def _solve(self, sums: TagPairs, text: list[Tagged]) -> None:
         from tacit.factor.tag_metric import smoothed_covariances, spectral_distances
         from tacit.params.tag_distances import TagDistances
 
         covariances, _ = smoothed_covariances(sums, self.bandwidth)
         self.pairs_ = sums
         self.distances_ = TagDistances(sums.tags, spectral_distances(covariances, self.rank))
+        before = getattr(self, "diagnostics_", {})
+        self.diagnostics_ = {
+            "n_sentences": before.get("n_sentences", 0) + len(text),
+            "n_words": before.get("n_words", 0) + sum(map(len, text)),
+            "n_pairs": int(sums.counts.sum()),
+            "unseen": float(np.mean(sums.counts.sum(axis=2) == 0)),
+        }
 
     def _check(self) -> None:
         if self.prior is not None:

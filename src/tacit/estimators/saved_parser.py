@@ -1,0 +1,115 @@
+"""Fitted parsers that need no treebank, to files and back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import FileFormatError
+from tacit.estimators.saved_header import check_header, common_header, made_from
+from tacit.files.models import write_model
+from tacit.params.tag_distances import TagDistances
+from tacit.polish.constituent_context import SpanRatios
+
+if TYPE_CHECKING:
+    from tacit.estimators.constituent_context import ConstituentContextModel
+    from tacit.estimators.span_parser import SpanParser
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+def save_parser(model: SpanParser, path: str | os.PathLike[str]) -> None:
+    """Write the distances of a fitted parser to one file, whole or not at all."""
+    header = {**common_header(model), "tags": list(model.distances_.tags)}
+    if not isinstance(model.vectors, str):
+        header["arguments"].pop("vectors", None)  # they are not needed any more
+    write_model(path, header, {"distances": model.distances_.table})
+
+
+def load_parser(
+    kind: type[SpanParser], path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays
+) -> SpanParser:
+    """The fitted parser whose header and arrays a file holds.
+
+    Raises
+    ------
+    FileFormatError
+        Something is missing, or does not fit the rest.
+    """
+    check_header(path, header, {"tags": list})
+    model: SpanParser = made_from(kind, header)
+    tags = tuple(map(str, header["tags"]))
+    table = _numbers(path, arrays, "distances", 3)
+    if table.shape[:2] != (len(tags), len(tags)) or not table.shape[2]:
+        raise FileFormatError(
+            f"{str(path)!r} is damaged: distances of {table.shape}, {len(tags)} tags"
+        )
+    model.distances_ = TagDistances(tags, table)
+    model.diagnostics_ = dict(header["diagnostics"])
+    return model
+
+
+def save_context_model(model: ConstituentContextModel, path: str | os.PathLike[str]) -> None:
+    """Write a fitted constituent-context model to one file, whole or not at all."""
+    ratios = model.ratios_
+    header = {
+        **common_header(model),
+        "tags": list(model.tags_),
+        "smoothing": list(map(float, model.smoothing)),
+        "changes": list(model.changes_),
+        "unseen": ratios.unseen,
+    }
+    header["arguments"].pop("smoothing", None)
+    arrays = {
+        "yields": ratios.yields.view(np.int64),
+        "of_yields": ratios.of_yields,
+        "of_contexts": ratios.of_contexts,
+    }
+    write_model(path, header, arrays)
+
+
+def load_context_model(
+    kind: type[ConstituentContextModel],
+    path: str | os.PathLike[str],
+    header: Mapping[str, Any],
+    arrays: Arrays,
+) -> ConstituentContextModel:
+    """The fitted constituent-context model whose header and arrays a file holds.
+
+    Raises
+    ------
+    FileFormatError
+        Something is missing, or does not fit the rest.
+    """
+    check_header(path, header, {"tags": list, "smoothing": list, "changes": list, "unseen": float})
+    model: ConstituentContextModel = made_from(kind, header, smoothing=tuple(header["smoothing"]))
+    model.tags_ = tuple(map(str, header["tags"]))
+    of_yields, of_contexts = (
+        _numbers(path, arrays, f"of_{name}", 1) for name in ("yields", "contexts")
+    )
+    names = arrays.get("yields")
+    fits = names is not None and names.dtype == np.int64 and names.shape == of_yields.shape
+    if names is None or not fits or len(of_contexts) != (len(model.tags_) + 2) ** 2:
+        raise FileFormatError(f"{str(path)!r} is damaged: its arrays do not fit its tags")
+    mixed = names.view(np.uint64)
+    if np.any(mixed[1:] <= mixed[:-1]):
+        raise FileFormatError(f"{str(path)!r} is damaged: the names of its spans do not ascend")
+    model.ratios_ = SpanRatios(mixed, of_yields, of_contexts, float(header["unseen"]))
+    model.changes_ = [float(change) for change in header["changes"]]
+    model.diagnostics_ = dict(header["diagnostics"])
+    return model
+
+
+def _numbers(
+    path: str | os.PathLike[str], arrays: Arrays, name: str, n_axes: int
+) -> NDArray[np.float64]:
+    found = arrays.get(name)
+    if found is None or found.dtype != np.float64 or found.ndim != n_axes:
+        raise FileFormatError(f"{str(path)!r} is damaged: no numbers {name!r} as they should be")
+    if not np.isfinite(found).all():
+        raise FileFormatError(f"{str(path)!r} is damaged: {name!r} holds what are no numbers")
+    return found
