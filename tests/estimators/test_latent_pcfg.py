@@ -43,7 +43,7 @@ def some_trees(n=120, seed=0):
 
 @pytest.fixture(scope="module")
 def models():
-    trees = some_trees()
+    trees = some_trees(1500)
     return {
         learn: LatentPCFG(3, learn, max_iter=None if learn != "em" else 30).fit(trees)
         for learn in ("auto", "spectral", "em")
@@ -53,7 +53,7 @@ def models():
 def test_states_learn_what_labels_do_not_say(models):
     test = some_trees(60, seed=1)
     # A plain grammar cannot know which preposition stands where.
-    plain = LatentPCFG(1).fit(some_trees()).score(test)
+    plain = LatentPCFG(1).fit(some_trees(1500)).score(test)
     assert plain < 0.98
     for model in models.values():
         assert model.score(test) > plain + 0.01
@@ -107,11 +107,12 @@ def test_scores_that_are_not_positive_are_floored_or_told(models):
 
     model = copy.copy(models["spectral"])
     model.diagnostics_ = dict(model.diagnostics_)
-    model.grammar_ = replace(model.grammar_, start=-np.abs(model.grammar_.start) * 1e-12 - 1e-9)
+    tensors = model.grammars_[0]
+    model.grammars_ = (replace(tensors, start=-np.abs(tensors.start) * 1e-12 - 1e-9),)
     trees = some_trees(20, seed=3)
     floored = model.score_samples(trees)
     assert model.diagnostics_["non_positive_trees"] > 0
-    plain = LatentPCFG(1).fit(some_trees()).score_samples(trees)
+    plain = LatentPCFG(1).fit(some_trees(1500)).score_samples(trees)
     low = np.isclose(floored, plain + np.log(1e-3))
     assert low.sum() == model.diagnostics_["non_positive_trees"]
     model.set_params(negative="nan")
@@ -146,9 +147,9 @@ def test_damaged_files_are_refused(models, tmp_path):
     header, arrays = read_model(path)
     header = {key: value for key, value in header.items() if key not in ("format", "version")}
     swapped = {**arrays, "rules": arrays["rules"][::-1].copy()}
-    beyond = {**arrays, "dense": arrays["dense"] + 10**6}
+    beyond = {**arrays, "0.dense": arrays["0.dense"] + 10**6}
     short = {key: value for key, value in arrays.items() if key != "tag_word"}
-    nothing = {**arrays, "start": np.full_like(arrays["start"], np.nan)}
+    nothing = {**arrays, "0.start": np.full_like(arrays["0.start"], np.nan)}
     for broken in (swapped, beyond, short, nothing):
         write_model(path, header, broken)
         with pytest.raises(FileFormatError):
@@ -193,6 +194,6 @@ def test_odd_trees_and_arguments():
 
 def test_cloned_and_refitted_it_is_the_same(models):
     model = models["auto"]
-    again = clone(model).set_params(n_jobs=2).fit(some_trees())
+    again = clone(model).set_params(n_jobs=2).fit(some_trees(1500))
     trees = some_trees(5, seed=9)
     assert np.array_equal(again.score_samples(trees), model.score_samples(trees))

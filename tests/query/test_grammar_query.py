@@ -9,7 +9,13 @@ from oracles.python_source import python_source
 from tacit.loops import charts
 from tacit.loops import grammar as loops
 from tacit.params.grammar import GrammarTables, LatentGrammar
-from tacit.query.grammar import posterior, sentence_forest, tree_scores
+from tacit.query.grammar import (
+    Posterior,
+    mean_posterior,
+    posterior,
+    sentence_forest,
+    tree_scores,
+)
 from tacit.toy.grammars import coded, random_grammar, sentence_trees, tree_probability
 
 
@@ -127,3 +133,16 @@ def test_compiled_passes_agree_with_their_python_source():
     compiled = everything()
     with python_source(loops, charts):
         assert everything() == pytest.approx(compiled, abs=1e-12)
+
+
+def test_means_of_posteriors_leave_out_what_has_no_positive_score():
+    def some(sign, items):
+        return Posterior(sign, -1.0, np.array(items), np.array(items))
+
+    one = some(-1.0, [2.0, -1.0])
+    assert mean_posterior([one]) is one
+    assert mean_posterior([some(0.0, [0.0, 0.0])]) is None
+    both = mean_posterior([some(1.0, [1.0, 0.5]), some(1.0, [3.0, -1.0]), one])
+    assert both.items.tolist() == [1.0, 0.25]
+    positive = some(1.0, [0.5, 0.5])
+    assert mean_posterior([one, positive]) is positive

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tacit.structure.grammar import Rules
 
 WAYS = ("auto", "spectral", "em")
-_PRIOR = Prior()
+_PRIOR = Prior(5.0, 5.0, 5.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,12 @@ class GrammarSettings:
     seed: int
     n_jobs: int | None
     backoff: float = 1.0  # words of its tag that each label is thought to have had besides
+    damping: float = 0.3  # see `node_vectors`
     rules: float = 25.0  # see `Smoothing`
     words: float = 5.0
     prior: Prior = _PRIOR
     em_steps: int = 20
-    polish_steps: int = 5
+    polish_steps: int = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,9 @@ class FittedGrammar:
 
     symbols: GrammarSymbols
     coarse: LatentGrammar  # with one state
-    fine: LatentGrammar
+    parts: tuple[
+        LatentGrammar, ...
+    ]  # whose posteriors are averaged; scores of trees are those of the first
     diagnostics: dict[str, Any]
 
 
@@ -75,14 +78,17 @@ def fit_grammar(
         "n_words": len(symbols.words),
     }
     if settings.n_states == 1:
-        return FittedGrammar(symbols, coarse, coarse, diagnostics)
+        return FittedGrammar(symbols, coarse, (coarse,), diagnostics)
+    parts: tuple[LatentGrammar, ...]
     if settings.learn == "em":
-        fine = _by_em(coded, rules, lexicon, settings, diagnostics, report)
+        parts = (_by_em(coded, rules, lexicon, settings, diagnostics, report),)
     else:
         vectors = _vectors(coded, rules, settings, diagnostics, report)
-        learn = _by_tensors if settings.learn == "spectral" else _by_clusters
-        fine = learn(vectors, coded, rules, lexicon, settings, diagnostics, report)
-    return FittedGrammar(symbols, coarse, fine, diagnostics)
+        parts = (_by_tensors(vectors, coded, rules, lexicon, settings, diagnostics, report),)
+        if settings.learn == "auto":
+            tables = _by_clusters(vectors, coded, rules, lexicon, settings, diagnostics, report)
+            parts = (tables, *parts)
+    return FittedGrammar(symbols, coarse, parts, diagnostics)
 
 
 def _vectors(
@@ -98,7 +104,9 @@ def _vectors(
     report(0.1, "features of nodes")
     features = NodeFeatures.of(coded, rules)
     report(0.2, "singular vectors")
-    vectors = node_vectors(features, coded, settings.n_states, seed=settings.seed)
+    vectors = node_vectors(
+        features, coded, settings.n_states, seed=settings.seed, damping=settings.damping
+    )
     diagnostics["n_features"] = [features.inside.shape[1], features.outside.shape[1]]
     diagnostics["n_directions"] = int(sum(len(each) for each in vectors.values))
     return vectors

@@ -55,8 +55,9 @@ class LatentPCFG(BaseEstimator):
         Hidden states of each label (with learn="spectral": the rank of its tensors). 1 is a plain PCFG.
     learn : {"auto", "spectral", "em"}
         "spectral": tensors from moments of what is below and around nodes (Cohen et al., 2013). "em": EM from
-        `n_restarts` random starts. "auto": nodes are clustered by the singular vectors of the same moments,
-        tables are counted, and polished by a few steps of EM.
+        `n_restarts` random starts. "auto": nodes are also clustered by the singular vectors of these moments,
+        tables counted and polished by a few steps of EM; posteriors of spans are the mean of both, scores of
+        trees those of the tables.
     min_count : int
         Words seen less often stand for all words that look like them.
     threshold : float
@@ -66,7 +67,7 @@ class LatentPCFG(BaseEstimator):
     n_restarts : int
         Starts of learn="em"; the one of the largest likelihood is kept.
     max_iter : int, optional
-        Steps of EM; unless given 20 of learn="em" and 5 of learn="auto".
+        Steps of EM; unless given 20 of learn="em" and 3 of learn="auto".
     negative : {"floor", "nan", "raise"}
         What the logarithm of a tree becomes whose score (learn="spectral") is not positive: a thousandth of
         the plain grammar's probability, NaN, or an error.
@@ -80,8 +81,10 @@ class LatentPCFG(BaseEstimator):
     ----------
     symbols_ : GrammarSymbols
         Labels, words and tags.
-    grammar_, coarse_ : LatentGrammar
-        What was learnt, with all states and with one.
+    grammars_ : tuple of LatentGrammar
+        What was learnt; of several the posteriors of spans are averaged.
+    coarse_ : LatentGrammar
+        The same with one state.
     diagnostics_ : dict
         Sizes, likelihoods; after parsing "sentences", "non_positive" (sentences whose score is not) and
         "no_tree" (those that no tree of the grammar fits: they get a flat one).
@@ -95,7 +98,7 @@ class LatentPCFG(BaseEstimator):
     """
 
     symbols_: GrammarSymbols
-    grammar_: LatentGrammar
+    grammars_: tuple[LatentGrammar, ...]
     coarse_: LatentGrammar
     diagnostics_: dict[str, Any]
 
@@ -146,7 +149,7 @@ class LatentPCFG(BaseEstimator):
         with reporting(self.progress) as report:
             found = fit_grammar(trees, settings, report)
         self.symbols_, self.diagnostics_ = found.symbols, found.diagnostics
-        self.grammar_, self.coarse_ = found.fine, found.coarse
+        self.grammars_, self.coarse_ = found.parts, found.coarse
         return self
 
     def _settings(self) -> GrammarSettings:
@@ -219,7 +222,7 @@ class LatentPCFG(BaseEstimator):
     def _forest(
         self, words: list[str], tags: list[str | None]
     ) -> tuple[Forest | None, Posterior | None]:
-        from tacit.query.grammar import posterior, sentence_forest
+        from tacit.query.grammar import mean_posterior, posterior, sentence_forest
 
         self._check_fitted()
         if not words:
@@ -238,11 +241,12 @@ class LatentPCFG(BaseEstimator):
         if forest is None:
             self._note("no_tree")
             return None, None
-        found = posterior(self.grammar_, forest, codes, known)
-        if not found.sign > 0:
+        parts = [posterior(grammar, forest, codes, known) for grammar in self.grammars_]
+        if any(part.sign <= 0 for part in parts):
             self._note("non_positive")
-            if not found.sign:
-                found = posterior(self.coarse_, forest, codes, known)
+        found = mean_posterior(parts)
+        if found is None:
+            found = posterior(self.coarse_, forest, codes, known)
         return forest, found
 
     def _note(self, what: str) -> None:
@@ -293,7 +297,7 @@ class LatentPCFG(BaseEstimator):
 
         self._check_fitted()
         coded = coded_trees(prepared_trees(X), self.symbols_)
-        signs, logs = tree_scores(self.grammar_, coded)
+        signs, logs = tree_scores(self.grammars_[0], coded)
         plain = tree_scores(self.coarse_, coded)[1]
         bad = (signs <= 0) & (plain > -np.inf)
         if bad.any():
@@ -346,7 +350,7 @@ class LatentPCFG(BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether `fit` was called, or the model came from a file."""
-        return hasattr(self, "grammar_")
+        return hasattr(self, "grammars_")
 
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():

@@ -28,21 +28,22 @@ _COARSE = "coarse."  # what names of arrays of the grammar with one state begin 
 
 def save_grammar(model: LatentPCFG, path: str | os.PathLike[str]) -> None:
     """Write a fitted grammar to one file, whole or not at all."""
-    symbols, lexicon = model.symbols_, model.grammar_.lexicon
-    plain = {
+    symbols, lexicon = model.symbols_, model.coarse_.lexicon
+    plain: dict[str, Any] = {
         "labels": [[label.kind, *label.chain] for label in symbols.labels],
         "words": list(symbols.words),
+        "n_parts": 0 if model.grammars_ == (model.coarse_,) else len(model.grammars_),
     }
     arrays: dict[str, NDArray[Any]] = {
-        "rules": model.grammar_.rules.triples,
+        "rules": model.coarse_.rules.triples,
         "share": lexicon.share,
         "pair_label": lexicon.pair_label,
         "pair_word": lexicon.pair_word,
         "tag_word": lexicon.tag_word,
-        **_arrays(model.grammar_, ""),
+        **_arrays(model.coarse_, _COARSE),
     }
-    if model.coarse_ is not model.grammar_:
-        arrays |= _arrays(model.coarse_, _COARSE)
+    for number in range(plain["n_parts"]):
+        arrays |= _arrays(model.grammars_[number], f"{number}.")
     write_model(path, {**common_header(model), "grammar": plain}, arrays)
 
 
@@ -65,16 +66,16 @@ def load_grammar(
     try:
         symbols = _symbols(header["grammar"])
         rules, lexicon = _rules(arrays, symbols), _lexicon(arrays, symbols)
-        model.grammar_ = _grammar(arrays, rules, lexicon, "")
-        one = _COARSE + "start" not in arrays
-        model.coarse_ = model.grammar_ if one else _grammar(arrays, rules, lexicon, _COARSE)
+        model.coarse_ = _grammar(arrays, rules, lexicon, _COARSE)
+        numbers = range(int(header["grammar"]["n_parts"]))
+        parts = [_grammar(arrays, rules, lexicon, f"{number}.") for number in numbers]
     except FileFormatError:
         raise
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise FileFormatError(f"{str(path)!r} is damaged: {error!r}") from error
     if model.coarse_.n_states != 1 or len(model.coarse_.parents) != len(rules):
         raise FileFormatError(f"{str(path)!r} lacks the grammar of one state")
-    model.symbols_ = symbols
+    model.symbols_, model.grammars_ = symbols, tuple(parts) or (model.coarse_,)
     model.diagnostics_ = dict(header["diagnostics"])
     return model
 

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
-SEEN = 5.0  # added to the count of a feature before it is divided by
+SEEN = (
+    20.0  # added to the count of a feature before it is divided by; with fewer, rare ones are noise
+)
 _WIDTHS = np.array([1, 2, 3, 4, 6, 9, 13, 20, 30])
 
 
@@ -48,7 +50,7 @@ class NodeFeatures:
 
 
 def inside_codes(trees: CodedTrees, rules: Rules) -> list[Codes]:
-    """Of each node with children: labels, rules of one and two levels, width. Others are to be left out."""
+    """Of nodes with children: labels, rules of one and two levels, width, words. Leave out what others get."""
     label, left, right = trees.label.astype(np.int64), trees.left, trees.right
     rule = rules.rule_of(trees).astype(np.int64)
     form = np.where(rule >= 0, rule, len(rules) + label)
@@ -59,11 +61,14 @@ def inside_codes(trees: CodedTrees, rules: Rules) -> list[Codes]:
         _both(rule, form[left]),
         _both(rule, form[right]),
         np.searchsorted(_WIDTHS, trees.stop - trees.start).astype(np.int64),
+        # Words of the children that are words, -1 for others: a phrase is often told by its first.
+        trees.word[left].astype(np.int64),
+        trees.word[right].astype(np.int64),
     ]
 
 
 def outside_codes(trees: CodedTrees, rules: Rules) -> list[Codes]:
-    """Of each node: rules of one to three levels above and sides taken, labels, words before and after."""
+    """Of each node: rules of one to three levels above, labels, widths before and after, the word beside."""
     rule = rules.rule_of(trees).astype(np.int64)
     parent, node = trees.parent, np.arange(len(rule))
     above = np.where(parent >= 0, parent, 0)
@@ -73,6 +78,7 @@ def outside_codes(trees: CodedTrees, rules: Rules) -> list[Codes]:
     two = _both(step, np.where(parent >= 0, step[above], 0))
     three = _both(step, np.where(parent >= 0, two[above], 0))
     last = trees.stop[trees.roots][trees.tree]
+    beside = trees.word[np.where(side, trees.left[above], trees.right[above])]
     return [
         step,
         two,
@@ -81,6 +87,7 @@ def outside_codes(trees: CodedTrees, rules: Rules) -> list[Codes]:
         _both(label, np.where(parent >= 0, label[above], 0)),
         np.searchsorted(_WIDTHS, trees.start).astype(np.int64),
         np.searchsorted(_WIDTHS, last - trees.stop).astype(np.int64),
+        np.where((parent >= 0) & (beside >= 0), 2 * beside + side, -1).astype(np.int64),
     ]
 
 

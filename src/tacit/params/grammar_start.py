@@ -24,7 +24,8 @@ def clustered_states(
 ) -> NDArray[np.int32]:
     """(node,) the cluster of each node among those of its label, by what is below and around it.
 
-    Directions weigh by the singular value, which is how much they say on both sides.
+    Outside vectors, which were divided by the singular values, are multiplied again: directions weigh by how
+    much they say on both sides.
     """
     rng = np.random.default_rng(seed)
     states = np.zeros(len(trees.label), dtype=np.int32)
@@ -36,8 +37,7 @@ def clustered_states(
         if k < 2:
             continue
         m = len(values)
-        root = np.sqrt(values)
-        rows = np.hstack([vectors.inside[nodes, :m] / root, vectors.outside[nodes, :m] * root])
+        rows = np.hstack([vectors.inside[nodes, :m], vectors.outside[nodes, :m] * values])
         states[nodes] = _clusters(rows.astype(np.float32), trees.node_weight[nodes], k, rng)
     return states
 

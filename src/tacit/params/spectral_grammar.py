@@ -25,12 +25,18 @@ class NodeVectors:
     """Every node of a treebank in the few directions in which inside and outside go together."""
 
     inside: Array  # (node, m)    U' phi of what is below
-    outside: Array  # (node, m)   V' psi of what is around, divided by the singular values
+    outside: Array  # (node, m)   V' psi of what is around, divided by the (damped) singular values
     values: list[Array]  # (m,)    singular values of each label
 
 
 def node_vectors(
-    features: NodeFeatures, trees: CodedTrees, rank: int, *, seed: int = 0, least: float = 1e-10
+    features: NodeFeatures,
+    trees: CodedTrees,
+    rank: int,
+    *,
+    seed: int = 0,
+    damping: float = 0.0,
+    least: float = 1e-10,
 ) -> NodeVectors:
     """Projections of inside and outside features by the singular vectors of each label.
 
@@ -42,6 +48,9 @@ def node_vectors(
         Most directions of a label.
     seed : int
         Of the random directions of large decompositions.
+    damping : float
+        Singular values s count as ``s + d^2 / s`` where they divide; d is this share of the largest one. So
+        directions that say little on both sides, and mostly noise, become small.
     least : float
         Directions of smaller singular values, as a share of the largest, are left out.
     """
@@ -68,7 +77,7 @@ def node_vectors(
         u, s, v = u[:, kept], s[kept], v[:, kept]
         values.append(s)
         inside[nodes, : len(s)] = below @ u
-        outside[nodes, : len(s)] = (around @ v) / s
+        outside[nodes, : len(s)] = (around @ v) / (s + (damping * s[0]) ** 2 / s)
     return NodeVectors(inside, outside, values)
 
 

@@ -196,6 +196,23 @@ def posterior(
     )
 
 
+def mean_posterior(parts: Sequence[Posterior]) -> Posterior | None:
+    """The mean of what several grammars say of the same forest; None where none of them has a score.
+
+    One grammar alone is taken as it is. Of several, shares beyond zero and one are cut to these, and those
+    whose score of all trees is not positive are left out, unless there are no others.
+    """
+    scored = [part for part in parts if part.sign > 0] or [part for part in parts if part.sign]
+    if len(scored) < 2:
+        return scored[0] if scored else None
+    return Posterior(
+        scored[0].sign,
+        scored[0].log_total,
+        np.mean([np.clip(part.items, 0.0, 1.0) for part in scored], axis=0),
+        np.mean([np.clip(part.edges, 0.0, 1.0) for part in scored], axis=0),
+    )
+
+
 def _shares(values: Array, logs: Array, total: float, log_total: float) -> Array:
     # What cancels to nearly nothing may leave shares beyond any number; they stay finite.
     return np.asarray(np.sign(total) * values * np.exp(np.minimum(logs - log_total, 600.0)))
