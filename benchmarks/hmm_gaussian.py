@@ -9,7 +9,7 @@ For each setting, models are drawn: means normal times `apart`, covariances of r
 from and 1,000 to score. hmmlearn (`implementation="scaling"`, its own defaults for the rest) runs from five
 seeds, at most 200 iterations each with tol 1e-2 nats in all, and the best by training likelihood is scored;
 its time is that of all five. Times are CPU seconds of one thread. Differences are ours less theirs in nats
-for each position, with twice their standard error over held-out sequences. Settings of the learner were
+for each position, with their standard error over held-out sequences. Settings of the learner were
 chosen on seeds below 20; the reported ones start at 20.
 """
 

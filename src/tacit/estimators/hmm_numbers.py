@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-CELLS_PER_STATE, FEWEST_CELLS, MOST_CELLS = 8, 16, 64
+# Numbers of cells to begin from, in those of states: which of them tell the states apart is not known before.
+CELLS_PER_STATE, FEWEST_CELLS, MOST_CELLS = (8, 6, 12, 16), 16, 64
 CELL_STEPS = 30  # of EM on the model of cells
-CLUSTERINGS = 9  # starts from clusters of rows, besides that from cells
+CLUSTERINGS = 3  # starts from clusters of rows, besides those from cells
 # Of EM on each start that is left: steps, positions, and how many starts are left afterwards.
-RUNGS = ((8, 6_000, 3), (20, 20_000, 2), (40, 200_000, 1))
+RUNGS = ((8, 6_000, 4), (20, 20_000, 2), (40, 200_000, 1))
 ROUGH = 1e-5  # nats for each position below which steps of these climbs end
 
 
@@ -48,10 +49,13 @@ def learn_numbers(
     if settings.learn == "em":
         found, told = _best_of(rows, n_states, settings, rng, report)
         return found.rescaled(centre, spread), told
-    cells, told = _by_cells(rows, n_states, settings, rng)
+    first, *others = CELLS_PER_STATE
+    cells, told = _by_cells(rows, n_states, first, settings, rng)
     if settings.learn == "tensor":
         return cells.rescaled(centre, spread), told | {"n_steps": 1}
-    starts = {"cells": cells}
+    starts = {f"{first} cells for each state": cells}
+    for each in others:
+        starts[f"{each} cells for each state"], _ = _by_cells(rows, n_states, each, settings, rng)
     for place in range(CLUSTERINGS):
         starts[f"clusters {place + 1}"] = by_clusters(rows, n_states, rng, diagonal=diagonal)
     best, chain, tried = _halved(starts, rows, settings)
@@ -147,14 +151,14 @@ def by_clusters(
 
 
 def _by_cells(
-    rows: Rows, n_states: int, settings: HMMSettings, rng: np.random.Generator
+    rows: Rows, n_states: int, per_state: int, settings: HMMSettings, rng: np.random.Generator
 ) -> tuple[GaussianChain, dict[str, Any]]:
     """States from counts of cells in windows of three; densities from where the model of cells has them."""
     from tacit.estimators.hmm_learning import Task, learn_tables
     from tacit.polish.hmm_auto import Search
     from tacit.query.paths import smoothed, symbol_evidence
 
-    n_cells = int(np.clip(CELLS_PER_STATE * n_states, FEWEST_CELLS, MOST_CELLS))
+    n_cells = int(np.clip(per_state * n_states, FEWEST_CELLS, MOST_CELLS))
     codes = cells_of(rows.values, n_cells, rng)
     cells = Sequences(codes, np.diff(rows.ends), tuple(range(int(codes.max(initial=0)) + 1)))
     way = replace(settings, max_iter=min(CELL_STEPS, settings.max_iter))
