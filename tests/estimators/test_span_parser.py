@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
 
 from tacit.data.parse_trees import ParseTree
 from tacit.data.word_vectors import WordVectors
@@ -154,6 +155,12 @@ def test_the_constituent_context_model_learns_and_parses():
         ConstituentContextModel().brackets([])
     with pytest.raises(ArgumentError, match="start='spilt'"):
         ConstituentContextModel(start="spilt").fit(trees)
+
+
+@pytest.mark.filterwarnings("ignore:Can't test estimator")
+@pytest.mark.parametrize("model", [SpanParser(), ConstituentContextModel()])
+def test_scikit_learn_has_no_complaint(model):
+    check_estimator(model)
 
 
 def test_toy_trees_are_trees():

@@ -87,6 +87,13 @@ class ConstituentContextModel(BaseEstimator):
         self.random_state = random_state
         self.progress = progress
 
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn should know: sentences go in, no tables."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
     def fit(self, sentences: Any, y: Any = None) -> Self:
         """Learn from sentences of words and tags; see `tacit.data.tagged.stream_tagged`.
 
