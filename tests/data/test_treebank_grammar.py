@@ -74,7 +74,6 @@ def test_a_tree_by_hand():
     assert symbols.tags == ("A", "N", "V")
     kinds = {str(label): label.kind for label in symbols.labels}
     assert kinds == {"A": TAG, "V": TAG, "NP+N": TAG, "@S": REST, "TOP+S": BRACKET}
-    assert [label.n_brackets for label in symbols.labels] == [2, 0, 0, 1, 0]
     tags = [int(symbols.tag_of_label[label]) for label in coded.label]
     assert tags == [0, 0, -1, 2, -1, 1, -1]
 

@@ -39,11 +39,6 @@ class Label(NamedTuple):
         """The chain joined by plus signs, after an at sign for a rest."""
         return ("@" if self.kind == REST else "") + "+".join(self.chain)
 
-    @property
-    def n_brackets(self) -> int:
-        """How many brackets of the tree this label stands for."""
-        return {BRACKET: len(self.chain), REST: 0, TAG: len(self.chain) - 1}[self.kind]
-
 
 def word_class(word: str) -> str:
     """What stands for a rare word: its letters, figures, hyphen and ending.

@@ -50,7 +50,7 @@ class NodeFeatures:
 
 
 def inside_codes(trees: CodedTrees, rules: Rules) -> list[Codes]:
-    """Of nodes with children: labels, rules of one and two levels, width, words. Leave out what others get."""
+    """Of nodes with children: labels, rules of one and two levels, width, words; of others nothing of use."""
     label, left, right = trees.label.astype(np.int64), trees.left, trees.right
     rule = rules.rule_of(trees).astype(np.int64)
     form = np.where(rule >= 0, rule, len(rules) + label)
