@@ -91,6 +91,9 @@ def test_markers_are_skipped_where_that_is_said(run):
         (["arpa", "high.arpa", "x.tacit"], "'high.arpa', line 5: 1.5 is the logarithm"),
         (["arpa", "word.arpa", "x.tacit"], "but there is 'words.arpa'"),
         (["perplexity", "nan.arpa", "train.txt"], "'nan.arpa', line 5"),
+        (["train", "train.txt", "-o", "x.tacit", "--vocabulary", "w.txt"], "'w.txt' is no file"),
+        (["count", "train.txt", "-o", "x.counts", "--vocabulary", "latin.txt"], "no UTF-8"),
+        (["count", "train.txt", "-o", "x.counts", "--vocabulary", "train.txt"], "stands twice"),
         (["merge", "words.tacit", "-o", "x.counts"], "no folder of counts 'words.tacit'"),
     ],
 )

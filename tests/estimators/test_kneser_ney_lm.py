@@ -244,3 +244,11 @@ def test_progress_tells_of_words_and_of_their_speed(tmp_path):
         assert told[-1][0] == 1.0
         assert told[-1][1].startswith(f"scoring: {n_words:,} words, ")
         assert told[-1][1].endswith(" words/s")
+
+
+def test_words_that_cannot_come_are_not_among_the_likeliest():
+    model = KneserNeyLM(order=2).fit(LINES)
+    found = model.top("der", 1000)
+    assert len(found) == len(model.vocabulary_) - 1  # all but <s>
+    assert {word for word, _ in found} == set(model.vocabulary_.words) - {"<s>"}
+    assert sum(prob for _, prob in found) == pytest.approx(1, abs=1e-12)
