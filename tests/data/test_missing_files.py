@@ -21,6 +21,14 @@ def test_a_name_that_is_near_is_told(tmp_path):
     )
 
 
+def test_a_long_ending_in_common_makes_no_names_alike(tmp_path):
+    (tmp_path / "hmm.tacit").write_text("")
+    assert "there is no file" in str(missing_file(tmp_path / "wa.tacit"))
+    assert "but" not in str(missing_file(tmp_path / "wa.tacit"))
+    for typo in ("hm.tacit", "hmm.taci", "hmn.tacit"):
+        assert "but there is" in str(missing_file(tmp_path / typo))
+
+
 def test_without_a_near_name_the_advice_is_told(tmp_path):
     (tmp_path / "weather.csv").write_text("a,b\n")
     assert str(missing_file(tmp_path / "x.tacit", advice="look elsewhere")).endswith(

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from tacit.errors import MissingDataError
 
+_ALIKE = 0.5  # of two names before their endings
+
 
 def missing_file(
     path: str | os.PathLike[str], what: str = "file", advice: str = ""
@@ -39,5 +41,9 @@ def near_name(path: Path) -> str | None:
     if path.exists() or not path.parent.is_dir():
         return None
     names = [each.name for each in path.parent.iterdir()]
-    near = difflib.get_close_matches(path.name, names, n=1)
-    return str(path.with_name(near[0])) if near else None
+    for near in difflib.get_close_matches(path.name, names):
+        # A long ending in common makes no names alike.
+        begun = near.split(".")[0], path.name.split(".")[0]
+        if difflib.SequenceMatcher(None, *begun).ratio() >= _ALIKE:
+            return str(path.with_name(near))
+    return None
