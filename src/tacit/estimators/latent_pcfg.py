@@ -271,10 +271,9 @@ class LatentPCFG(BaseEstimator):
 
     def _flat(self, words: list[str], tags: Sequence[str | None]) -> ParseTree:
         """All words side by side, those without a tag under their likeliest one."""
-        weights = self.coarse_.lexicon.tag_word
-        leaves = []
+        lexicon, leaves = self.coarse_.lexicon, []
         for word, tag in zip(words, tags, strict=True):
-            likeliest = self.symbols_.tags[int(weights[:, self.symbols_.word_code(word)].argmax())]
+            likeliest = self.symbols_.tags[lexicon.likeliest_tag(self.symbols_.word_code(word))]
             leaves.append(ParseTree(likeliest if tag is None else tag, (), word))
         return ParseTree("TOP", tuple(leaves))
 

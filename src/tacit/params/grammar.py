@@ -77,6 +77,14 @@ class Lexicon:
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return np.where((keys[at] == wanted) & (np.asarray(word) >= 0), at, -1).astype(np.int32)
 
+    def likeliest_tag(self, word: int) -> int:
+        """The tag that a word (-1: one not seen) has most often."""
+        # Shares tell how often labels were seen, up to a factor.
+        seen = np.where(self.share > 0, 1 / np.maximum(self.share, 1e-300) - 1, 1.0)
+        tagged = self.tag_of_label >= 0
+        often = np.bincount(self.tag_of_label[tagged], seen[tagged], minlength=len(self.tag_word))
+        return int(np.argmax(often * self.tag_word[:, word]))
+
     def candidates(self, word: int, tag: int) -> tuple[Codes, Codes, Array]:
         """The labels of a word, their pairs (-1: not seen), and what its tag adds to each.
 
