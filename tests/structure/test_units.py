@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 
 from tacit.structure.branching import right_branching, tree_of_spans
 from tacit.structure.projective import projective_tree
-from tacit.structure.units import noun_groups, right_branching_units, sentence_units, unit_costs
+from tacit.structure.units import (
+    CROSSED,
+    noun_groups,
+    right_branching_units,
+    sentence_units,
+    unit_costs,
+)
 
 KINDS = ("DET", "ADJ", "NOUN", "VERB", "ADP", ",", "-LRB-", "-RRB-", "CONJ")
 sentences = st.lists(st.sampled_from(KINDS), min_size=3, max_size=14).map(
@@ -61,6 +67,14 @@ def test_right_branching_among_units_is_what_costs_nothing(sentence, top):
         best = projective_tree(np.zeros((n_words, n_words)), extra=costs)
         assert sorted(best.spans) == sorted(spans)
         assert best.margin > 0
+
+
+def test_brackets_cost_by_what_they_cross_and_where_they_end():
+    costs = unit_costs(4, [(1, 3)])
+    assert [costs[0, 4], costs[1, 4], costs[1, 3]] == [0, 0, 0]
+    assert costs[0, 3] == 1  # branches to the left, crosses nothing
+    assert costs[0, 2] == 1 + CROSSED
+    assert costs[2, 4] == CROSSED  # ends with the sentence, but begins inside the unit
 
 
 def test_without_units_trees_branch_to_the_right():
