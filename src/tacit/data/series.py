@@ -110,7 +110,7 @@ def read_series(X: Any, names: Sequence[str] | None = None) -> Series:
     if names is not None and found.n_columns != len(names):
         raise DataError(
             f"X has {found.n_columns} features, but Tacit is expecting {len(names)} features as input: "
-            f"the model was fitted with {list(names)}"
+            f"the model was fitted with the columns {list(names)}"
         )
     if names is not None and _named_otherwise(found.names, tuple(names)):
         raise DataError(
