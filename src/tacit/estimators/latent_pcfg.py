@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from tacit.query.grammar_trees import Choices
 
 NEGATIVE = ("floor", "nan", "raise")
+_LOCK = threading.Lock()
 FLOOR = 1e-3  # of the plain grammar's probability
 
 
@@ -250,7 +252,8 @@ class LatentPCFG(BaseEstimator):
         return forest, found
 
     def _note(self, what: str) -> None:
-        self.diagnostics_[what] = self.diagnostics_.get(what, 0) + 1
+        with _LOCK:  # several threads may parse
+            self.diagnostics_[what] = self.diagnostics_.get(what, 0) + 1
 
     def _tree(
         self,

@@ -48,6 +48,14 @@ class NodeFeatures:
         outside, outside_first = _one_hot(around, label, weight, scale, rules.n_labels)
         return cls(order, first, inside, outside, inside_first, outside_first)
 
+    def of_label(self, label: int) -> tuple[Any, Any]:
+        """Inside and outside features of the nodes of a label, (node, feature) each."""
+        rows = slice(self.first[label], self.first[label + 1])
+        return (
+            self.inside[rows, self.inside_first[label] : self.inside_first[label + 1]],
+            self.outside[rows, self.outside_first[label] : self.outside_first[label + 1]],
+        )
+
 
 def inside_codes(trees: CodedTrees, rules: Rules) -> list[Codes]:
     """Of nodes with children: labels, rules of one and two levels, width, words; of others nothing of use."""

@@ -59,18 +59,11 @@ def node_vectors(
     inside, outside = np.zeros((n_nodes, rank)), np.zeros((n_nodes, rank))
     values = []
     for label in range(len(features.first) - 1):
-        rows = slice(features.first[label], features.first[label + 1])
-        nodes = features.order[rows]
+        nodes = features.order[features.first[label] : features.first[label + 1]]
         if not len(nodes):
             values.append(np.empty(0))
             continue
-        below, around = (
-            matrix[rows, begins[label] : begins[label + 1]]
-            for matrix, begins in (
-                (features.inside, features.inside_first),
-                (features.outside, features.outside_first),
-            )
-        )
+        below, around = features.of_label(label)
         weight = trees.node_weight[nodes]
         u, s, v = product_svd(below, around, weight / weight.sum(), rank, rng)
         kept = s > least * s[0]
