@@ -101,16 +101,18 @@ def test_nothing_runs_under_in_long_sentences():
     assert sums == pytest.approx(np.ones(60), abs=1e-9)
 
 
-def test_pruning_keeps_exactly_what_is_likely_enough():
-    tables = random_grammar(n_states=1, random_state=3)
-    words, unknown = [0, 1, 2, 3, 1], [-1] * 5
+@pytest.mark.parametrize("seed", range(3))
+def test_pruning_keeps_exactly_what_is_likely_enough(seed):
+    tables = random_grammar(n_states=1, random_state=seed)
+    words, unknown = [0, 1, 2, 3, 1, 0], [-1] * 6
     whole = sentence_forest(tables.grammar(), words, unknown)
     shares = posterior(tables.grammar(), whole, words, unknown).items
-    some = sentence_forest(tables.grammar(), words, unknown, threshold=0.2)
-    expected = np.flatnonzero(shares >= 0.2)
-    assert 0 < len(expected) < len(shares)
-    for name in ("label", "start", "stop"):
-        assert np.array_equal(getattr(some, name), getattr(whole, name)[expected])
+    ascending = np.sort(shares)
+    for threshold in (ascending[1:] + ascending[:-1]) / 2:
+        some = sentence_forest(tables.grammar(), words, unknown, threshold=threshold)
+        expected = np.flatnonzero(shares >= threshold)
+        for name in ("label", "start", "stop"):
+            assert np.array_equal(getattr(some, name), getattr(whole, name)[expected])
 
 
 def test_a_sentence_that_no_tree_fits_has_no_forest():
