@@ -37,6 +37,7 @@ from tacit.structure.units import right_branching_units, sentence_units
 NAMES = ("wsj_sample", "genia", "cess_esp", "sinica")
 LENGTHS = (10, 20, 40)
 ORACLE, HEURISTIC, BEST = (69, 52, 43), (68, 51, 42), (75, 60, 51)  # bars on the WSJ sample
+LEARNT, GIVEN = "CCA from the same text", "CCA vectors of the data folder"
 Guess = Callable[[], list[Any]]
 
 
@@ -130,10 +131,9 @@ def span_parsers(data: Bank, *, full: bool) -> dict[str, Guess]:
         return lambda: parser(vectors, prior).brackets(data.sentences, tops)
 
     rows: dict[str, Guess] = {}
-    kinds = {
-        "cca": "CCA",
-        **({"brown_clusters_en": "Brown clusters"} if full and data.more else {}),
-    }
+    kinds = {"cca": LEARNT}
+    if full and data.more:
+        kinds = {"cca50_en": GIVEN, **kinds, "brown_clusters_en": "Brown clusters"}
     for vectors, title in kinds.items():
         rows[f"chapter 8, {title}, heuristic top"] = guess(vectors)
         rows[f"chapter 8, {title}, true top"] = guess(vectors, None, data.gold_tops)
@@ -189,8 +189,10 @@ def verdicts(name: str, figures: dict[str, tuple[float, ...]]) -> list[str]:
     lines = [line("SpanParser()", wanted, f"above right-branching in the same top bracket {base}")]
     if name == "wsj_sample":
         lines.append(line("SpanParser()", BEST, f"at or above {BEST}"))
-        lines.append(line("chapter 8, CCA, heuristic top", HEURISTIC, f"at or above {HEURISTIC}"))
-        lines.append(line("chapter 8, CCA, true top", ORACLE, f"at or above {ORACLE}"))
+        lines.append(
+            line(f"chapter 8, {GIVEN}, heuristic top", HEURISTIC, f"at or above {HEURISTIC}")
+        )
+        lines.append(line(f"chapter 8, {GIVEN}, true top", ORACLE, f"at or above {ORACLE}"))
     return lines
 
 
