@@ -1,5 +1,7 @@
 """Pictures of parse trees: what stands where."""
 
+import itertools
+
 import pytest
 
 from tacit.data.parse_trees import read_trees
@@ -37,6 +39,21 @@ def test_brackets_stand_above_what_they_hold():
     assert at["the"][0] < at["S"][0] < at["dog"][0]
     x, y = axes.get_xlim(), axes.get_ylim()
     assert all(x[0] < a < x[1] and y[0] < b < y[1] for a, b in at.values())
+
+
+def test_lines_cross_nothing():
+    axes = parse("(S (A (N a)) (M b) (V (V c) (V (W d) (X (Y e) (Z f)))) (M g))")
+    pieces = []  # level or upright: (fixed, from, to)
+    for line in axes.lines:
+        xs, ys = line.get_data()
+        for (x, y), (u, v) in itertools.pairwise(zip(xs, ys, strict=True)):
+            assert x == u or y == v
+            pieces.append(((x, u), (y, v)))
+    for (x, _), (y, v) in (each for each in pieces if each[0][0] == each[0][1]):
+        for (left, right), (level, _) in (each for each in pieces if each[1][0] == each[1][1]):
+            inside = min(left, right) + 1e-9 < x < max(left, right) - 1e-9
+            # What meets a bar ends there.
+            assert not (inside and min(y, v) + 1e-9 < level < max(y, v) - 1e-9)
 
 
 def test_what_the_other_tree_has_not_is_seen():

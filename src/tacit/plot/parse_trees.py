@@ -150,10 +150,11 @@ def _draw(ax: Axes, root: _Node, others: Counter[tuple[str, int, int]] | None) -
                 left[node.span] -= 1
             else:
                 colour, wrong = style.VERMILION, wrong + 1
+        # By a bar below the bracket: slanted lines would cross the words of brothers.
+        bar = y - _LEVEL / 2
         for child in node.children:
-            ax.plot(
-                [node.x, child.x], [y, child.level * _LEVEL], color=style.LINE, lw=0.8, zorder=1
-            )
+            xs, ys = [node.x, node.x, child.x, child.x], [y, bar, bar, child.level * _LEVEL]
+            ax.plot(xs, ys, color=style.LINE, lw=0.8, zorder=1)
         look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "zorder": 2}
         if node.tree.word is None:
             ax.text(node.x, y, node.tree.label, color=colour, bbox=box, **look)
