@@ -60,6 +60,12 @@ def test_exact_covariances_of_a_latent_tree_give_the_tree(n):
     assert sorted(projective_tree(distances, top).spans) == sorted(spans)
 
 
+def test_distances_are_logarithms_of_the_leading_singular_values():
+    covariances = np.diag([8.0, 2.0, 0.5])[None, None, None]
+    assert spectral_distances(covariances, 2)[0, 0, 0] == pytest.approx(-np.log(16))
+    assert spectral_distances(covariances, 3)[0, 0, 0] == pytest.approx(-np.log(8))
+
+
 def test_the_kernel_is_that_of_the_thesis():
     weights = kernel_weights(3, 0.4)
     assert np.diag(weights).tolist() == [1, 1, 1]
@@ -103,6 +109,26 @@ def test_wrong_settings_are_refused():
         spectral_distances(pairs.products, 3)
     with pytest.raises(DataError, match="nothing can be learnt"):
         spectral_distances(np.full(pairs.products.shape, np.nan), 1)
+
+
+def test_word_vectors_are_canonical_directions_of_rooted_counts():
+    random = np.random.default_rng(3)
+    text = [[(word, "T") for word in random.choice(list("abcd"), 5)] for _ in range(60)]
+    names = ["<unk>", *"abcd"]
+    counts = np.zeros((5, 4, 5))  # word, place, neighbour
+    often = np.zeros(5)
+    for sentence in text:
+        ids = [names.index(word) for word, _ in sentence]
+        for i, word in enumerate(ids):
+            often[word] += 1
+            for order, place in enumerate((-2, -1, 1, 2)):
+                if 0 <= i + place < len(ids):
+                    counts[word, order, ids[i + place]] += 1
+    scale = np.maximum(often, 1) ** -0.25
+    left = np.linalg.svd((np.sqrt(counts) * scale[:, None, None] * scale).reshape(5, 20))[0][:, :2]
+    truth = left[1:] / np.linalg.norm(left[1:], axis=1, keepdims=True)
+    rows = learn_word_vectors(text, 2).of_words("abcd")
+    assert np.allclose(rows @ rows.T, truth @ truth.T)
 
 
 def test_words_in_like_places_have_like_vectors():
