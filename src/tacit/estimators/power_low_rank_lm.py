@@ -16,7 +16,6 @@ from tacit.estimators.progress import reporting
 
 if TYPE_CHECKING:
     from tacit.data.corpus import Corpus
-    from tacit.data.vocabulary import Vocabulary
     from tacit.estimators.progress import Report
     from tacit.moments.grams import GramCounts
     from tacit.params.ensemble import Ensemble, OrderPlan
@@ -155,31 +154,16 @@ class PowerLowRankLM(LanguageModel):
             Text that chooses ranks and weights. Each part is fitted once; what it says of every word of this
             text is kept, and only combined anew.
         """
-        from tacit.data.corpus import read_corpus
-        from tacit.moments.grams import GramCounts
+        from tacit.estimators.language_counting import count_in_memory
 
         self._check_arguments()
+        reading = self._reading(pads=self._pads())
         with reporting(self.progress) as report:
-            report(0.0, "reading")
-            corpus = read_corpus(
-                X,
-                vocabulary=_vocabulary(self.vocabulary),
-                least_count=self.least_count,
-                n_words=self.n_words,
-                markers=self.markers,
-                unknown=self.unknown,
-            )
-            report(0.05, f"counting {corpus.n_words:,} words")
-            counts = GramCounts.of(corpus, self.order, pads=self._pads())
+            counts = count_in_memory(X, reading, lambda share, text: report(0.1 * share, text))
             held = None
             if validation is not None:
-                held = read_corpus(
-                    validation,
-                    vocabulary=corpus.vocabulary,
-                    markers=self.markers,
-                    unknown=self.unknown,
-                )
-            del corpus
+                same = replace(reading, vocabulary=counts.vocabulary, least_count=1, n_words=None)
+                held = same.corpus(validation)
             return self._learn(counts, held, lambda share, text: report(0.1 + 0.9 * share, text))
 
     def fit_counts(self, counts: GramCounts, *, validation: Corpus | None = None) -> Self:
@@ -271,13 +255,10 @@ class PowerLowRankLM(LanguageModel):
 
     def _check_arguments(self) -> None:
         check_count("order", self.order)
-        check_count("least_count", self.least_count)
-        check_count("n_words", self.n_words, none_is="all")
+        self._check_text_arguments()
         check_count("n_starts", self.n_starts, none_is="those of the preset")
         check_choice("base", self.base, ("auto", "uniform", "unigram"))
         check_choice("pads", self.pads, ("auto", "one", "all"))
-        check_choice("markers", self.markers, ("error", "skip"))
-        check_choice("unknown", self.unknown, ("word", "error", "skip"))
         if self.preset is not None:
             check_choice("preset", self.preset, ("thesis",))
         for name in ("ranks", "powers", "weights"):
@@ -292,13 +273,6 @@ class PowerLowRankLM(LanguageModel):
                 )
 
     # -- queries ----------------------------------------------------------------------------------
-
-    def save(self, path: Any) -> None:
-        """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
-        from tacit.estimators.saved_ensemble import save_ensemble
-
-        self._check_fitted()
-        save_ensemble(self, path)
 
     def _keep(self, model: Ensemble, diagnostics: dict[str, Any]) -> None:
         from tacit.query.grams import begin_state, packed
@@ -340,9 +314,3 @@ def _numbers(name: str, table: Mapping[int, Any], order: int) -> tuple[Any, ...]
     if any(isinstance(each, str | bool) or not np.isreal(each) for each in numbers):
         raise ArgumentError(f"{name}={table!r}; give numbers")
     return tuple(int(each) if name == "ranks" else float(each) for each in numbers)
-
-
-def _vocabulary(given: Any) -> Vocabulary | None:
-    from tacit.data.vocabulary import Vocabulary
-
-    return given if given is None or isinstance(given, Vocabulary) else Vocabulary.of_words(given)

@@ -21,7 +21,6 @@ from tacit.estimators.saved_language import (
     typed_arrays,
     vocabulary_arrays,
 )
-from tacit.files.models import write_model
 from tacit.params.ensemble import Ensemble, OrderPlan
 
 if TYPE_CHECKING:
@@ -40,11 +39,6 @@ _FACTORS = {
     "right_rest": np.float64,
     "scales": np.float64,
 }
-
-
-def save_ensemble(model: PowerLowRankLM, path: str | os.PathLike[str]) -> None:
-    """Write a fitted ensemble to one file, whole or not at all."""
-    write_model(path, *ensemble_content(model))
 
 
 def ensemble_content(model: PowerLowRankLM) -> Content:
