@@ -12,16 +12,13 @@ from typing import TYPE_CHECKING
 
 from tacit.experiments.dots import dots
 from tacit.experiments.runs import Runs
-from tacit.experiments.text_tables import REPLACED, gain_at, laid_out, texts_in
+from tacit.experiments.text_tables import MORE_AND_LESS, REPLACED, gain_at, laid_out, texts_in
 from tacit.experiments.texts import (
-    CORPORA,
-    ENGLISH,
     INT_MKN,
     N_DRAWS,
     OURS,
     OWN,
     PLRE,
-    RUSSIAN,
     TextCase,
     TextRun,
     TextSettings,
@@ -128,16 +125,7 @@ EXPERIMENT = Experiment(
             f"with more of a corpus its gain is at least {SIMILAR:g} of that with less", gains_last
         ),
     ),
-    settings={
-        "paper": settings(*map(TextCase, CORPORA), TextCase(ENGLISH, 10), TextCase(RUSSIAN, 10)),
-        "small": settings(
-            TextCase("ptb", 8),
-            TextCase("ptb", 2),
-            TextCase(RUSSIAN, 30, 2),
-            TextCase(RUSSIAN, 8, 2),
-        ),
-        "tiny": settings(TextCase("ptb", 2), TextCase("ptb"), TextCase(RUSSIAN)),
-    },
+    settings={scale: settings(*cases) for scale, cases in MORE_AND_LESS.items()},
     panels=lambda _: (),
     ours=OURS,
     need=all_there,

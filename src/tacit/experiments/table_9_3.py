@@ -12,13 +12,10 @@ from collections.abc import Sequence
 from tacit.experiments.grids import Method
 from tacit.experiments.panels import Panel, lines
 from tacit.experiments.runs import Runs
-from tacit.experiments.text_tables import REPLACED, laid_out, texts_in
+from tacit.experiments.text_tables import MORE_AND_LESS, REPLACED, laid_out, texts_in
 from tacit.experiments.texts import (
-    CORPORA,
-    ENGLISH,
     ENSEMBLE,
     INT_MKN,
-    RUSSIAN,
     STANDS_FOR,
     TextCase,
     TextSettings,
@@ -153,16 +150,7 @@ EXPERIMENT = Experiment(
             faster_with_more,
         ),
     ),
-    settings={
-        "paper": settings(*map(TextCase, CORPORA), TextCase(ENGLISH, 10), TextCase(RUSSIAN, 10)),
-        "small": settings(
-            TextCase("ptb", 8),
-            TextCase("ptb", 2),
-            TextCase(RUSSIAN, 30, 2),
-            TextCase(RUSSIAN, 8, 2),
-        ),
-        "tiny": settings(TextCase("ptb", 2), TextCase("ptb"), TextCase(RUSSIAN)),
-    },
+    settings={scale: settings(*cases) for scale, cases in MORE_AND_LESS.items()},
     panels=panels,
     measures=("seconds",),
     ours=OURS,

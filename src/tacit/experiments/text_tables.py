@@ -6,11 +6,30 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from tacit.experiments.runs import Runs
-from tacit.experiments.texts import INT_MKN, STANDS_FOR, TextCase, gain
+from tacit.experiments.texts import (
+    CORPORA,
+    ENGLISH,
+    INT_MKN,
+    RUSSIAN,
+    STANDS_FOR,
+    TextCase,
+    gain,
+)
 
 REPLACED = "The thesis' texts are not to be had: its figures, marked (printed), stand beside ours on others."
 # Printed perplexities that differ by a smaller share are taken for equal.
 NEAR = 0.01
+# Texts of tables that compare more of a corpus with less of it, by scale.
+MORE_AND_LESS = {
+    "paper": (*map(TextCase, CORPORA), TextCase(ENGLISH, 10), TextCase(RUSSIAN, 10)),
+    "small": (
+        TextCase("ptb", 8),
+        TextCase("ptb", 2),
+        TextCase(RUSSIAN, 30, 2),
+        TextCase(RUSSIAN, 8, 2),
+    ),
+    "tiny": (TextCase("ptb", 2), TextCase("ptb"), TextCase(RUSSIAN)),
+}
 
 
 def texts_in(runs: Runs) -> list[tuple[TextCase, Runs]]:
