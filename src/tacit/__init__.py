@@ -12,6 +12,7 @@ __all__ = [  # noqa: RUF022  by letter, whatever the case
     "BackoffLM",
     "ChowLiuTree",
     "ClassLM",
+    "ConstituentContextModel",
     "FactorialHMM",
     "GaussianTree",
     "HMM",
@@ -21,10 +22,13 @@ __all__ = [  # noqa: RUF022  by letter, whatever the case
     "KneserNeyLM",
     "LatentClass",
     "LatentJunctionTree",
+    "LatentPCFG",
     "LatentTree",
     "MixedLM",
+    "ParseTree",
     "PowerLowRankLM",
     "ProbabilisticAutomaton",
+    "SpanParser",
     "TacitError",
     "Topology",
     "WeightedAutomaton",
@@ -33,6 +37,7 @@ __all__ = [  # noqa: RUF022  by letter, whatever the case
     "learn_structure",
     "load",
     "plot",
+    "read_trees",
     "toy",
 ]
 
@@ -41,6 +46,7 @@ _HOMES = {
     "BackoffLM": "tacit.estimators.kneser_ney_lm",
     "ChowLiuTree": "tacit.estimators.chow_liu",
     "ClassLM": "tacit.estimators.class_lm",
+    "ConstituentContextModel": "tacit.estimators.constituent_context",
     "FactorialHMM": "tacit.estimators.chains",
     "GaussianTree": "tacit.estimators.gaussian_tree",
     "HMM": "tacit.estimators.hmm",
@@ -50,10 +56,13 @@ _HOMES = {
     "KneserNeyLM": "tacit.estimators.kneser_ney_lm",
     "LatentClass": "tacit.estimators.latent_tree",
     "LatentJunctionTree": "tacit.estimators.junction",
+    "LatentPCFG": "tacit.estimators.latent_pcfg",
     "LatentTree": "tacit.estimators.latent_tree",
     "MixedLM": "tacit.estimators.mixed_lm",
+    "ParseTree": "tacit.data.parse_trees",
     "PowerLowRankLM": "tacit.estimators.power_low_rank_lm",
     "ProbabilisticAutomaton": "tacit.estimators.probabilistic_automaton",
+    "SpanParser": "tacit.estimators.span_parser",
     "TacitError": "tacit.errors",
     "Topology": "tacit.structure.topology",
     "WeightedAutomaton": "tacit.estimators.automata",
@@ -62,27 +71,32 @@ _HOMES = {
     "learn_structure": "tacit.estimators.structures",
     "load": "tacit.estimators.saved",
     "plot": "tacit.plot",
+    "read_trees": "tacit.data.parse_trees",
     "toy": "tacit.toy",
 }
 
 if TYPE_CHECKING:
     from tacit import datasets, evaluate, plot, toy
+    from tacit.data.parse_trees import ParseTree, read_trees
     from tacit.errors import TacitError
     from tacit.estimators.automata import WeightedAutomaton
     from tacit.estimators.chains import FactorialHMM, HigherOrderHMM
     from tacit.estimators.chow_liu import ChowLiuTree
     from tacit.estimators.class_lm import ClassLM
+    from tacit.estimators.constituent_context import ConstituentContextModel
     from tacit.estimators.gaussian_tree import GaussianTree
     from tacit.estimators.hmm import HMM
     from tacit.estimators.junction import LatentJunctionTree
     from tacit.estimators.kernel_hmm import KernelHMM
     from tacit.estimators.kernel_tree import KernelTree
     from tacit.estimators.kneser_ney_lm import BackoffLM, KneserNeyLM
+    from tacit.estimators.latent_pcfg import LatentPCFG
     from tacit.estimators.latent_tree import LatentClass, LatentTree
     from tacit.estimators.mixed_lm import MixedLM
     from tacit.estimators.power_low_rank_lm import PowerLowRankLM
     from tacit.estimators.probabilistic_automaton import ProbabilisticAutomaton
     from tacit.estimators.saved import load
+    from tacit.estimators.span_parser import SpanParser
     from tacit.estimators.structures import learn_structure
     from tacit.structure.topology import Topology
 else:

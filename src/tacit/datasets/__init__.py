@@ -27,6 +27,9 @@ __all__ = [
     "load_postags",
     "load_sp500",
     "load_splice",
+    "load_tagged_text",
+    "load_treebank",
+    "load_word_vectors",
     "pautomac_numbers",
 ]
 
@@ -47,6 +50,9 @@ _HOMES = {
     "load_postags": "sequences",
     "load_sp500": "stocks",
     "load_splice": "tables",
+    "load_tagged_text": "treebanks",
+    "load_treebank": "treebanks",
+    "load_word_vectors": "treebanks",
     "pautomac_numbers": "sequences",
 }
 
@@ -64,6 +70,7 @@ if TYPE_CHECKING:
         load_splice,
     )
     from tacit.datasets.texts import load_corpus
+    from tacit.datasets.treebanks import load_tagged_text, load_treebank, load_word_vectors
 else:
     # Hidden from type checkers, which would otherwise believe that any name exists.
 
