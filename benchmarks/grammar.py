@@ -4,19 +4,22 @@
     python benchmarks/grammar.py --treebank genia    the same on GENIA
     python benchmarks/grammar.py --develop           the last tenth of the training trees instead of the test
     python benchmarks/grammar.py --quick             a few states, few sentences
+    python benchmarks/grammar.py --rows FILE         rows are kept in a file; those it has are not run again
 
 WSJ sample: the first 3522 trees to learn from, the rest to judge on; GENIA: the first 90 % and the rest. Tags
 are given, sentences have at most 40 words, punctuation included. "F1" counts every bracket but the outermost,
 over all words; "evalb" follows the conventions of that program. "em" is the best of `--starts` random starts
 by training likelihood. Training is CPU seconds from trees to a fitted model, loops compiled beforehand;
-parsing is wall time with `--jobs` threads, and CPU of a
-sentence. Settings were chosen with --develop on the WSJ sample.
+parsing is wall time with `--jobs` threads, and CPU of a sentence. Settings were chosen with --develop on the
+WSJ sample.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
+from pathlib import Path
 
 from tacit.datasets import treebanks
 from tacit.estimators.latent_pcfg import LatentPCFG, prepared_trees
@@ -57,6 +60,14 @@ def measured(model, train, test):
     }
 
 
+def kept_rows(path):
+    """Rows that an earlier run has written, by what they were run with."""
+    if path is None or not path.exists():
+        return {}
+    pairs = (json.loads(line) for line in path.read_text().splitlines())
+    return {json.dumps(key): row for key, row in pairs}
+
+
 def compile_loops(train):
     for learn in ("auto", "spectral", "em"):
         LatentPCFG(2, learn, max_iter=1).fit(train[:50]).predict([train[0].leaves()])
@@ -70,6 +81,7 @@ def main():
     parser.add_argument("--sentences", type=int, help="judge on so many only")
     parser.add_argument("--starts", type=int, default=3, help="of EM")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--rows", type=Path, help="keep rows here")
     parser.add_argument("--develop", action="store_true")
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
@@ -87,14 +99,18 @@ def main():
         f"{'states':>6} {'learn':<9}{'F1':>7}{'evalb':>7}{'training, s CPU':>17}{'words/s':>9}"
         f"{'sentences/s':>13}{'ms CPU each':>13}{'score <= 0':>12}{'no tree':>9}"
     )
+    kept = kept_rows(given.rows)
     for n_states, learn in [(1, "-"), *((m, way) for m in given.states for way in given.ways)]:
-        model = LatentPCFG(
-            n_states,
-            "auto" if n_states == 1 else learn,
-            n_restarts=given.starts,
-            n_jobs=given.jobs,
-        )
-        row = measured(model, train, test)
+        key = [given.treebank, given.develop, len(test), given.starts, given.jobs, n_states, learn]
+        row = kept.get(json.dumps(key))
+        if row is None:
+            way = "auto" if n_states == 1 else learn
+            row = measured(
+                LatentPCFG(n_states, way, n_restarts=given.starts, n_jobs=given.jobs), train, test
+            )
+            if given.rows:
+                with given.rows.open("a") as file:
+                    print(json.dumps([key, row]), file=file)
         print(
             f"{n_states:>6} {learn:<9}{row['f1']:>7.2f}{row['evalb']:>7.2f}{row['training']:>17.1f}"
             f"{row['words']:>9.0f}{row['sentences']:>13.1f}{row['cpu']:>13.1f}{row['bad']:>12}{row['none']:>9}",
