@@ -1,0 +1,120 @@
+"""Documents as counts of words, all in memory or in batches that are read as often as they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import DataError
+
+Counts = (
+    Any  # scipy.sparse.csr_array, (document, word) int32, columns of a row sorted and all different
+)
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """How often each word occurs in each document.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> documents = Documents(csr_array([[2, 1, 0], [0, 0, 4]]), ("a", "rose", "is"))
+    >>> documents.n_documents, documents.n_words, documents.lengths.tolist()
+    (2, 3, [3, 4])
+    """
+
+    counts: Counts  # (document, word)
+    words: tuple[str, ...]  # (word,)
+    named: bool = True  # whether the words are the user's own; otherwise they are places
+
+    @property
+    def n_documents(self) -> int:
+        """Documents, empty ones too."""
+        return int(self.counts.shape[0])
+
+    @property
+    def n_words(self) -> int:
+        """Words of the vocabulary."""
+        return int(self.counts.shape[1])
+
+    @property
+    def lengths(self) -> Integers:
+        """(document,) the words of each document, as often as they occur."""
+        return np.asarray(self.counts.sum(axis=1, dtype=np.int64), dtype=np.int64).ravel()
+
+    def part(self, places: Any) -> Documents:
+        """Some of the documents: a slice, or numbers of documents."""
+        return Documents(self.counts[places], self.words, self.named)
+
+    def batches(self) -> DocumentBatches:
+        """The same documents, as one batch."""
+        return DocumentBatches(
+            lambda: iter((self.counts,)), self.words, self.n_documents, self.named
+        )
+
+
+class DocumentBatches:
+    """Documents that come in batches, which need not fit memory together.
+
+    Each ``for batch in batches`` reads all documents once more and is counted in `n_passes`.
+
+    Parameters
+    ----------
+    read : callable
+        Gives, each time it is called, the batches from the first on: scipy CSR arrays (document, word).
+    words : tuple of str
+        The vocabulary.
+    n_documents : int, optional
+        How many documents there are; otherwise that is known after the first pass.
+    named : bool
+        Whether the words are the user's own; otherwise they are places.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> halves = [csr_array([[2, 1, 0]]), csr_array([[0, 0, 4]])]
+    >>> batches = DocumentBatches(lambda: iter(halves), ("a", "rose", "is"))
+    >>> sum(batch.sum() for batch in batches), batches.n_passes, batches.n_documents
+    (np.int64(7), 1, 2)
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], Iterable[Counts]],
+        words: tuple[str, ...],
+        n_documents: int | None = None,
+        named: bool = True,
+    ) -> None:
+        self._read = read
+        self.words, self.named = words, named
+        self.n_documents = n_documents  # None where nobody knows yet
+        self.n_passes = 0
+
+    @property
+    def n_words(self) -> int:
+        """Words of the vocabulary."""
+        return len(self.words)
+
+    def __iter__(self) -> Iterator[Counts]:
+        self.n_passes += 1
+        seen = 0
+        for batch in self._read():
+            if batch.shape[1] != self.n_words:
+                raise DataError(
+                    f"a batch has {batch.shape[1]} words, but the vocabulary has {self.n_words}; "
+                    f"give all batches over the same words"
+                )
+            seen += batch.shape[0]
+            yield batch
+        if self.n_documents is not None and seen != self.n_documents:
+            raise DataError(
+                f"{seen} documents were read where {self.n_documents} were expected; "
+                f"the source must give the same documents in every pass"
+            )
+        self.n_documents = seen
