@@ -11,6 +11,7 @@ from tacit.toy.junctions import (
     random_loopy_model,
 )
 from tacit.toy.models import TreeModel, random_tables, random_tree_model, sample_codes
+from tacit.toy.sentences import sample_sentences, sample_trees
 from tacit.toy.trees import balanced, broad, caterpillar, deep, named_topology, random_topology
 
 __all__ = [
@@ -41,4 +42,6 @@ __all__ = [
     "random_tree_model",
     "repeating_process",
     "sample_codes",
+    "sample_sentences",
+    "sample_trees",
 ]
