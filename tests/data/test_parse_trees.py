@@ -11,6 +11,7 @@ from tacit.data.parse_trees import (
     ParseTree,
     is_punctuation,
     read_trees,
+    with_tags,
     without_empties,
     without_functions,
     without_punctuation,
@@ -119,3 +120,12 @@ def test_deep_trees_do_not_exhaust_the_stack():
     assert len(tree.leaves()) == 5001
     assert tree.spans()[-1] == ("A", 4999, 5001)
     assert str(without_functions(tree)) == text
+
+
+@given(trees)
+def test_tags_are_changed_and_nothing_else(tree):
+    renamed = {tag: f"{tag}-new" for _, tag in tree.leaves()}
+    found = with_tags(tree, renamed)
+    assert found.leaves() == [(word, renamed[tag]) for word, tag in tree.leaves()]
+    assert found.spans() == tree.spans()
+    assert with_tags(found, {new: old for old, new in renamed.items()}) == tree

@@ -1,5 +1,7 @@
 """Sentences of words and tags, whatever they come from."""
 
+import io
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,3 +83,15 @@ def test_what_is_no_tagged_sentence_is_refused_with_its_place(source, what):
 def test_a_number_is_no_text():
     with pytest.raises(ArgumentTypeError, match="a path, lines, trees or lists"):
         read_tagged(3)
+
+
+def test_errors_name_the_file_of_trees_and_its_line(tmp_path):
+    path = tmp_path / "some.mrg"
+    path.write_text("(S (NN Rain))\n\n(S (NN Rain)\n")
+    with pytest.raises(DataError, match=r"some\.mrg, line 3: 1 of the brackets"):
+        read_tagged(path)
+
+
+def test_files_that_are_open_say_which_line_is_no_text():
+    with pytest.raises(DataError, match="the file given, line 2 is no UTF-8"):
+        read_tagged(io.BytesIO(b"a/B\nschl\xe4ft/V\n"))

@@ -2,7 +2,14 @@
 
 import pytest
 
-from tacit.data.tags import UNIVERSAL, is_finite_verb, universal_tag
+from tacit.data.tags import (
+    UNIVERSAL,
+    fits_no_table,
+    is_finite_verb,
+    read_tag_map,
+    universal_tag,
+)
+from tacit.errors import DataError
 
 
 @pytest.mark.parametrize(
@@ -32,3 +39,24 @@ def test_tags_of_every_set_have_their_part_of_speech(tags, universal):
 def test_participles_and_infinitives_are_told_apart_where_the_tags_do():
     assert all(map(is_finite_verb, ["VBD", "VBZ", "MD", "VB", "VERB", "VC2", "vmip3s0", "vsis3s0"]))
     assert not any(map(is_finite_verb, ["VBN", "VBG", "vmp00sm", "vmg0000", "vmn0000", "NN", "."]))
+
+
+def test_tags_of_which_nothing_is_known_are_told():
+    assert all(map(fits_no_table, ["???", "QQQ", "3"]))
+    assert not any(map(fits_no_table, ["X", "FW", "NN", "DE", ".", "NN-NEW"]))
+
+
+def test_maps_of_tags_are_read(tmp_path):
+    path = tmp_path / "own.map"
+    path.write_text("SUBST\tNOUN\n\n$,\t.\nEIGEN PROPN\n")
+    assert read_tag_map(path) == {"SUBST": "NOUN", "$,": ".", "EIGEN": "NOUN"}
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [("SUBST", "line 2 has 1 words"), ("SUBST NUON", "line 2: 'NUON' is no universal tag")],
+)
+def test_maps_of_tags_that_are_none_are_refused_with_the_line(tmp_path, line, what):
+    (tmp_path / "own.map").write_text(f"A NOUN\n{line}\n")
+    with pytest.raises(DataError, match=what):
+        read_tag_map(tmp_path / "own.map")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -149,31 +149,37 @@ def read_trees(source: Any) -> list[ParseTree]:
 def stream_trees(source: Any) -> Iterator[ParseTree]:
     """The trees of a text in brackets one after another, read as they are asked for; see `read_trees`."""
     for name, lines in text_lines(source):
-        held: list[str] = []
-        depth, first = 0, 1
-        for number, line in enumerate(lines, 1):
-            if not depth and not line.strip():
-                continue
-            if not held:
-                first = number
-            held.append(line)
-            depth += line.count("(") - line.count(")")
-            if depth < 0:
-                raise DataError(f"{name}, line {number}: a ')' closes no bracket; take it out")
-            if depth == 0:
-                yield from _trees("\n".join(held), name, first)
-                held = []
-        if depth:
-            raise DataError(
-                f"{name}, line {first}: {depth} of the brackets that open in the tree of this line are not "
-                f"closed; add the missing ')'"
-            )
+        yield from trees_in_lines(name, lines)
+
+
+def trees_in_lines(name: str, lines: Iterable[str]) -> Iterator[ParseTree]:
+    """The trees of the lines of a text, which errors call by its name."""
+    held: list[str] = []
+    depth, first = 0, 1
+    for number, line in enumerate(lines, 1):
+        if not depth and not line.strip():
+            continue
+        if not held:
+            first = number
+        held.append(line)
+        depth += line.count("(") - line.count(")")
+        if depth < 0:
+            raise DataError(f"{name}, line {number}: a ')' closes no bracket; take it out")
+        if depth == 0:
+            yield from _trees("\n".join(held), name, first)
+            held = []
+    if depth:
+        raise DataError(
+            f"{name}, line {first}: {depth} of the brackets that open in the tree of this line are not "
+            f"closed; add the missing ')'"
+        )
 
 
 def text_lines(source: Any) -> Iterator[tuple[str, Iterator[str]]]:
     """The name and the lines of each text that is given: paths, a file object, or lines."""
     if hasattr(source, "read"):
-        yield str(getattr(source, "name", "the file given")), map(_as_text, source)
+        name = str(getattr(source, "name", "the file given"))
+        yield name, _as_text(source, name)
     elif isinstance(source, list | tuple) and any(isinstance(one, ParseTree) for one in source):
         raise ArgumentTypeError("these are trees already, not text in brackets")
     else:
@@ -181,8 +187,12 @@ def text_lines(source: Any) -> Iterator[tuple[str, Iterator[str]]]:
             yield text.name.strip("'"), _decoded(text.blocks, text.name)
 
 
-def _as_text(line: str | bytes) -> str:
-    return line.decode() if isinstance(line, bytes) else line
+def _as_text(lines: Iterable[str | bytes], name: str) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        try:
+            yield line.decode() if isinstance(line, bytes) else line
+        except UnicodeDecodeError as error:
+            raise DataError(f"{name}, line {number} is no UTF-8 text: {error}") from error
 
 
 def _decoded(blocks: Iterable[bytes], name: str) -> Iterator[str]:
@@ -286,6 +296,25 @@ def without_functions(tree: ParseTree) -> ParseTree:
         return ParseTree(re.split(r"(?<=.)[-=]", node.label, maxsplit=1)[0], tuple(children))
 
     whole = _rebuilt(tree, shortened)
+    assert whole is not None  # nothing is left out
+    return whole
+
+
+def with_tags(tree: ParseTree, tags: Mapping[str, str]) -> ParseTree:
+    """The tree with other tags for its words; those that are not named stay.
+
+    Examples
+    --------
+    >>> print(with_tags(read_trees(["(NP (ART the) (N cat))"])[0], {"N": "NOUN"}))
+    (NP (ART the) (NOUN cat))
+    """
+
+    def named(node: ParseTree, children: list[ParseTree]) -> ParseTree:
+        if node.word is not None:
+            return replace(node, label=tags.get(node.label, node.label))
+        return replace(node, children=tuple(children))
+
+    whole = _rebuilt(tree, named)
     assert whole is not None  # nothing is left out
     return whole
 

@@ -9,8 +9,8 @@ from typing import Any
 from tacit.data.parse_trees import (
     ParseTree,
     is_punctuation,
-    stream_trees,
     text_lines,
+    trees_in_lines,
     without_empties,
 )
 from tacit.errors import ArgumentTypeError, DataError
@@ -111,7 +111,7 @@ def _sentences(name: str, lines: Iterator[str]) -> Iterator[Tagged]:
         return
     whole = chain(before, lines)
     if before[-1].lstrip().startswith("("):
-        for tree in stream_trees(whole):
+        for tree in trees_in_lines(name, whole):
             yield _listed(tree, 0)
     elif before[-1].count("\t") >= 3:
         yield from _conllu(name, whole)

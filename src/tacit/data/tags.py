@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
+from typing import Any
 
-from tacit.data.parse_trees import is_punctuation
+from tacit.data.parse_trees import is_punctuation, text_lines
+from tacit.errors import DataError
 
 UNIVERSAL = (".", "ADJ", "ADP", "ADV", "CONJ", "DET", "NOUN", "NUM", "PRON", "PRT", "VERB", "X")
 
@@ -87,6 +90,56 @@ def universal_tag(tag: str) -> str:
     >>> [universal_tag(tag) for tag in ("NNS", "vmip3s0", "VC2[+NEG]", "PROPN", "JJ-XYZ", "Fc")]
     ['NOUN', 'VERB', 'VERB', 'NOUN', 'ADJ', '.']
     """
+    return _found(tag) or "X"
+
+
+def fits_no_table(tag: str) -> bool:
+    """Whether nothing is known of a tag, so that it is ``X`` for want of something better.
+
+    Examples
+    --------
+    >>> [fits_no_table(tag) for tag in ("NN", "UH", "NN-NEW", "QQQ")]
+    [False, False, False, True]
+    """
+    return _found(tag) is None
+
+
+def read_tag_map(path: Any) -> dict[str, str]:
+    """The universal tags of others, from a file with a tag and its universal one on each line.
+
+    Parameters
+    ----------
+    path : str or path
+        Such as the maps of Petrov, Das & McDonald. Universal tags are the twelve of these, or those of
+        Universal Dependencies. Empty lines do not count.
+
+    Raises
+    ------
+    DataError
+        A line has not two words, or the second is no universal tag; with the line.
+    MissingDataError
+    """
+    tags: dict[str, str] = {}
+    for name, lines in text_lines(Path(path)):
+        for number, line in enumerate(lines, 1):
+            words = line.split()
+            if not words:
+                continue
+            if len(words) != 2:
+                raise DataError(
+                    f"{name}, line {number} has {len(words)} words; write a tag and its universal one"
+                )
+            if words[1] not in UNIVERSAL and words[1] not in _DEPENDENCIES:
+                raise DataError(
+                    f"{name}, line {number}: {words[1]!r} is no universal tag; there are "
+                    f"{', '.join((*UNIVERSAL, *_DEPENDENCIES))}"
+                )
+            tags[words[0]] = universal_tag(words[1])
+    return tags
+
+
+@cache
+def _found(tag: str) -> str | None:
     if tag in UNIVERSAL:
         return tag
     if is_punctuation(tag):
@@ -120,8 +173,8 @@ def _is_chinese(tag: str) -> bool:
     return tag[0] == "V" and tag[2:3].isdigit()
 
 
-def _by_beginning(tag: str, table: dict[str, str]) -> str:
+def _by_beginning(tag: str, table: dict[str, str]) -> str | None:
     for size in range(min(len(tag), 4), 0, -1):
         if tag[:size] in table:
             return table[tag[:size]]
-    return "X"
+    return None
