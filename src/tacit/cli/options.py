@@ -71,12 +71,21 @@ def asked_model(path: Path) -> Any:
         raise NotAvailableError(
             f"{str(path)!r} holds a {type(fitted).__name__}, a language model; ask it with `tacit lm`"
         )
+    if is_parser(fitted):
+        raise NotAvailableError(
+            f"{str(path)!r} holds a {type(fitted).__name__}, a parser; ask it with `tacit parse`"
+        )
     return fitted
 
 
 def is_language_model(fitted: Any) -> bool:
     """Whether a model is one of words."""
     return hasattr(fitted, "vocabulary_")
+
+
+def is_parser(fitted: Any) -> bool:
+    """Whether a model finds brackets without labels."""
+    return hasattr(fitted, "brackets")
 
 
 def given_values(model: object, given: list[str] | None) -> dict[str, object]:

@@ -28,6 +28,10 @@ from tacit.cli import (
     language,
     language_counts,
     language_train,
+    parsing,
+    parsing_draw,
+    parsing_evaluate,
+    parsing_train,
     plot,
     predict,
     query,
@@ -124,6 +128,12 @@ _language.command("next")(language.next_words)
 _language.command("sample")(language.sample)
 _language.command("arpa")(language.arpa)
 app.add_typer(_language, name="lm")
+_parsing = typer.Typer(help="Brackets of sentences, learnt without a treebank.", **_LOOK)
+_parsing.command("train")(parsing_train.train)
+_parsing.command("apply")(parsing.apply)
+_parsing.command("evaluate")(parsing_evaluate.evaluate)
+_parsing.command("draw")(parsing_draw.draw)
+app.add_typer(_parsing, name="parse")
 app.command("structure")(structure.structure)
 app.command("score")(score.score)
 app.command("predict")(predict.predict)

@@ -73,12 +73,10 @@ def parse(
         )
     others = None if compare is None else _spans_of(_one_tree(compare), words)
     root = _placed(whole)
-    width = _width(whole) + 0.4
-    height = (root.level + 1) * _LEVEL + 0.4
     if ax is None:
-        _, ax = plt.subplots(figsize=(max(width, 2.0), max(height, 1.2)), layout="constrained")
+        _, ax = plt.subplots(figsize=parse_size(whole), layout="constrained")
     ax.set_axis_off()
-    ax.set_xlim(-0.3, width - 0.1)
+    ax.set_xlim(-0.3, _width(whole) + 0.3)
     ax.set_ylim(-_LEVEL, (root.level + 0.6) * _LEVEL)
     wrong = _draw(ax, root, others)
     if others is not None:
@@ -86,6 +84,13 @@ def parse(
             f"{wrong} brackets that the other tree has not", fontsize=style.FONT_SIZE, loc="left"
         )
     return ax
+
+
+def parse_size(tree: ParseTree, *, compare: bool = False) -> tuple[float, float]:
+    """Width and height in inches that suit the picture of a tree, with a line above if it is compared."""
+    line = 0.25 if compare else 0.0
+    height = (_placed(tree).level + 1) * _LEVEL + 0.4 + line
+    return max(_width(tree) + 0.4, 2.0), max(height, 1.2)
 
 
 def _one_tree(given: Any) -> ParseTree:

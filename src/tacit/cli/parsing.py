@@ -1,0 +1,288 @@
+"""`tacit parse apply` and what the other commands of `tacit parse` share: sentences, parsers, trees."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli.options import Json
+
+if TYPE_CHECKING:
+    from tacit.data.parse_trees import ParseTree
+    from tacit.data.tagged import Tagged
+    from tacit.estimators.span_parser import SpanParse
+
+FORMS = (
+    "CoNLL-U, a line of word/TAG for each sentence, or trees in brackets (their words and tags); "
+    "packed where it ends in .gz, .bz2, .xz or .zst; - for standard input"
+)
+ParserFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="What `tacit parse train` saved (.tacit).")
+]
+Sentences = Annotated[Path, typer.Argument(metavar="SENTENCES", help=f"{FORMS}.")]
+TagsMap = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="What tags are, where Tacit does not know: a tag and a universal one (NOUN) on each line.",
+    ),
+]
+Longest = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Parse sentences of up to so many words: time grows with the fourth power."
+    ),
+]
+_SHOWN = 8  # tags that a note names
+_EVERY = 20  # sentences between two looks of the progress bar
+
+
+def apply(
+    model: ParserFile,
+    sentences: Sentences,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where trees go; else print them."),
+    ] = None,
+    confidence: Annotated[
+        bool,
+        typer.Option(
+            "--confidence", help="Behind each tree, how much more the next best one would cost."
+        ),
+    ] = False,
+    tops: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="For each sentence a line with the number of words before the split of the whole.",
+        ),
+    ] = None,
+    tags_map: TagsMap = None,
+    longest: Longest = None,
+    json: Json = False,
+) -> None:
+    """Sentences in, trees in brackets out.
+
+    One on each line, as they are read.
+
+    Punctuation is left out. A sentence of which no words are left has an empty line. With --json each line
+    is an object of its own.
+
+    For example: tacit parse apply model.tacit sentences.conllu -o trees.mrg
+    """
+    from tacit.cli.language_counts import check_place
+    from tacit.cli.output import console
+    from tacit.files.atomic import atomic_path
+
+    if output is not None:
+        check_place(output)  # before the work, not after it
+    parser = Parser(model, tags_map, longest, confidence=confidence)
+    found = parser.parse_all(sentences, None if tops is None else read_tops(tops))
+    n_trees = 0
+    with ExitStack() as open_files:
+        write: Callable[[str], Any] = typer.echo
+        if output is not None:
+            file = open_files.enter_context(atomic_path(output)).open("w", encoding="utf-8")
+            open_files.enter_context(file)
+            write = lambda line: file.write(f"{line}\n")  # noqa: E731
+        for tree, parse in found:
+            write(_line(tree, parse, confidence=confidence, json=json))
+            n_trees += tree is not None
+    parser.tell_of_tags()
+    if output is not None:
+        trees = f"{n_trees:,} tree{'' if n_trees == 1 else 's'}"
+        console().print(f"{trees} written to {output}", markup=False)
+
+
+def _line(tree: ParseTree | None, parse: SpanParse, *, confidence: bool, json: bool) -> str:
+    from json import dumps
+    from math import isfinite
+
+    if json:
+        said: dict[str, Any] = {"tree": None if tree is None else str(tree), "spans": parse.spans}
+        if confidence:
+            said["confidence"] = parse.confidence if isfinite(parse.confidence) else None
+        return dumps(said, ensure_ascii=False)
+    text = "" if tree is None else str(tree)
+    return f"{text}\t{parse.confidence:.6g}" if confidence and tree is not None else text
+
+
+# -- sentences ----------------------------------------------------------------------------------------
+
+
+def read_tops(path: Path) -> list[int]:
+    """A number from each line of a file."""
+    from tacit.data.parse_trees import text_lines
+    from tacit.errors import DataError
+
+    found = []
+    for name, lines in text_lines(path):
+        for number, line in enumerate(lines, 1):
+            if not line.strip().isdecimal():
+                raise DataError(f"{name}, line {number}: {line.strip()!r} is no number of words")
+            found.append(int(line))
+    return found
+
+
+def sentences_of(paths: Sequence[Path]) -> Iterator[Tagged]:
+    """The sentences of files, one after another; "-" is standard input."""
+    from tacit.data.tagged import stream_tagged
+
+    if not any(str(path) == "-" for path in paths):
+        yield from stream_tagged([*paths])  # all must be there before the first is read
+        return
+    for path in paths:
+        yield from stream_tagged(sys.stdin.buffer if str(path) == "-" else path)
+
+
+class Tags:
+    """Which tags are others in truth, and of which nothing is known."""
+
+    def __init__(self, path: Path | None) -> None:
+        from tacit.data.tags import read_tag_map, universal_tag
+
+        every = {} if path is None else read_tag_map(path)
+        # A tag that means the same says more: which verbs are participles.
+        self.names = {tag: to for tag, to in every.items() if universal_tag(tag) != to}
+        self._known = set(every)
+        self.strange: dict[str, None] = {}
+
+    def of(self, sentence: Tagged) -> Tagged:
+        """The sentence with its tags as they are meant."""
+        from tacit.data.tags import fits_no_table
+
+        for _, tag in sentence:
+            if tag not in self._known and fits_no_table(tag):
+                self.strange[tag] = None
+        return [(word, self.names.get(tag, tag)) for word, tag in sentence]
+
+    def tell(self) -> None:
+        """Say which tags fit nowhere."""
+        _note(self.strange, "fit no table and count as X; --tags-map says what they are")
+
+
+def _note(tags: Mapping[str, None], what: str) -> None:
+    if tags:
+        more = f" and {len(tags) - _SHOWN} more" if len(tags) > _SHOWN else ""
+        named = ", ".join(list(tags)[:_SHOWN])
+        typer.echo(f"note: the tags {named}{more} {what}", err=True)
+
+
+# -- parsers ------------------------------------------------------------------------------------------
+
+
+class Parser:
+    """A parser from a file, whichever kind it is, and the tags that it is asked with."""
+
+    def __init__(
+        self,
+        path: Path,
+        tags_map: Path | None = None,
+        longest: int | None = None,
+        *,
+        confidence: bool = False,
+    ) -> None:
+        from tacit.errors import NotAvailableError
+        from tacit.estimators.span_parser import SpanParser
+
+        self.model = load_parser(path)
+        self.tags = Tags(tags_map)
+        self._by_metric = isinstance(self.model, SpanParser)
+        self._unseen: dict[str, None] = {}
+        if not self._by_metric and confidence:
+            raise NotAvailableError(
+                f"{type(self.model).__name__} has no confidence; that of SpanParser is a margin of costs"
+            )
+        if longest is not None and self._by_metric:
+            self.model.longest = longest
+
+    @property
+    def name(self) -> str:
+        """What kind it is."""
+        return type(self.model).__name__
+
+    def parse(self, sentence: Tagged, number: int, top: int | None = None) -> SpanParse:
+        """The brackets of a sentence, which errors call by its number."""
+        from tacit.data.tagged import without_marks
+        from tacit.errors import ArgumentError, NotAvailableError, TooExpensiveError
+        from tacit.estimators.span_parser import SpanParse
+
+        meant = self.tags.of(sentence)
+        try:
+            if self._by_metric:
+                found: SpanParse = self.model.parse(meant, top)
+                return found
+        except TooExpensiveError as error:
+            raise TooExpensiveError(f"sentence {number}: {error} (--longest)") from error
+        except ArgumentError as error:
+            raise ArgumentError(f"sentence {number}: {error}") from error
+        if top is not None:
+            raise NotAvailableError(f"{self.name} takes no split of the whole sentence")
+        if self.model.tags == "given":
+            self._unseen |= {t: None for _, t in without_marks(meant) if t not in self.model.tags_}
+        return SpanParse(without_marks(meant), self.model.brackets([meant])[0], float("inf"))
+
+    def tree(self, sentence: Tagged, parse: SpanParse) -> ParseTree | None:
+        """The tree with the tags that the sentence came with; None where no words are left."""
+        from tacit.data.parse_trees import is_punctuation
+        from tacit.structure.branching import tree_of_spans
+
+        names = self.tags.names
+        words = [pair for pair in sentence if not is_punctuation(names.get(pair[1], pair[1]))]
+        return tree_of_spans(words, parse.spans) if words else None
+
+    def parse_all(
+        self, path: Path, tops: Sequence[int] | None = None
+    ) -> Iterator[tuple[ParseTree | None, SpanParse]]:
+        """The tree and the brackets of each sentence of a file, as they are read."""
+        from tacit.errors import DataError
+        from tacit.estimators.progress import reporting
+
+        # Where trees are printed to the same terminal, they tell how far it has come.
+        with reporting(None if sys.stdout.isatty() else True) as report:
+            number = 0
+            for number, sentence in enumerate(sentences_of([path]), 1):
+                if number % _EVERY == 1:
+                    report(0.0, f"sentence {number:,}")
+                if tops is not None and number > len(tops):
+                    raise DataError(f"--tops has {len(tops)} lines, and there are more sentences")
+                parse = self.parse(sentence, number, None if tops is None else tops[number - 1])
+                yield self.tree(sentence, parse), parse
+        if tops is not None and number < len(tops):
+            raise DataError(f"--tops has {len(tops)} lines, but there are {number} sentences")
+
+    def tell_of_tags(self) -> None:
+        """Say which tags fit nowhere, or were not there when the model was learnt."""
+        if self._by_metric or self.model.tags == "universal":
+            self.tags.tell()
+        else:
+            _note(self._unseen, "were not in the text that was learnt from; they count as one")
+
+
+def load_parser(path: Path) -> Any:
+    """The parser that a file holds.
+
+    Raises
+    ------
+    MissingDataError, FileFormatError, NotAvailableError
+        There is no such file, it is none, or holds another model.
+    """
+    from tacit import load
+    from tacit.cli.options import is_parser
+    from tacit.data.missing_files import near_name
+    from tacit.errors import MissingDataError, NotAvailableError
+
+    near = near_name(path)
+    if near:
+        raise MissingDataError(f"there is no model file {str(path)!r}, but there is {near!r}")
+    fitted = load(path)
+    if not is_parser(fitted):
+        raise NotAvailableError(
+            f"{str(path)!r} holds a {type(fitted).__name__}, no parser without labels; see `tacit --help`"
+        )
+    return fitted
