@@ -68,10 +68,8 @@ def apply(
 ) -> None:
     """Sentences in, trees in brackets out.
 
-    One on each line, as they are read.
-
-    Punctuation is left out. A sentence of which no words are left has an empty line. With --json each line
-    is an object of its own.
+    One on each line, as they are read; punctuation is left out. A sentence of which no words are left has an
+    empty line. With --json each line is an object of its own.
 
     For example: tacit parse apply model.tacit sentences.conllu -o trees.mrg
     """
@@ -209,20 +207,23 @@ class Parser:
     def parse(self, sentence: Tagged, number: int, top: int | None = None) -> SpanParse:
         """The brackets of a sentence, which errors call by its number."""
         from tacit.data.tagged import without_marks
-        from tacit.errors import ArgumentError, NotAvailableError, TooExpensiveError
+        from tacit.errors import DataError, NotAvailableError, TooExpensiveError
         from tacit.estimators.span_parser import SpanParse
 
         meant = self.tags.of(sentence)
+        n_words = len(without_marks(meant))
+        if top is not None and not 1 <= top < max(n_words, 2):
+            raise DataError(
+                f"sentence {number} has {n_words} words, and no split after {top} of them"
+            )
+        if top is not None and not self._by_metric:
+            raise NotAvailableError(f"{self.name} takes no split of the whole sentence")
         try:
             if self._by_metric:
                 found: SpanParse = self.model.parse(meant, top)
                 return found
         except TooExpensiveError as error:
             raise TooExpensiveError(f"sentence {number}: {error} (--longest)") from error
-        except ArgumentError as error:
-            raise ArgumentError(f"sentence {number}: {error}") from error
-        if top is not None:
-            raise NotAvailableError(f"{self.name} takes no split of the whole sentence")
         if self.model.tags == "given":
             self._unseen |= {t: None for _, t in without_marks(meant) if t not in self.model.tags_}
         return SpanParse(without_marks(meant), self.model.brackets([meant])[0], float("inf"))

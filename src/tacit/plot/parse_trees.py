@@ -80,8 +80,9 @@ def parse(
     ax.set_ylim(-_LEVEL, (root.level + 0.6) * _LEVEL)
     wrong = _draw(ax, root, others)
     if others is not None:
+        what = "bracket" if wrong == 1 else "brackets"
         ax.set_title(
-            f"{wrong} brackets that the other tree has not", fontsize=style.FONT_SIZE, loc="left"
+            f"{wrong} {what} that the other tree has not", fontsize=style.FONT_SIZE, loc="left"
         )
     return ax
 
