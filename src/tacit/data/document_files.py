@@ -191,7 +191,7 @@ class _Reader:
             loops.HUGE: "a number above 2,147,483,647",
             loops.WORD: f"a word beyond the {self.n_words} of the vocabulary",
             loops.DOCUMENT: f"a document that is not one of 1 to {self.n_documents}, as the file begins",
-            loops.ORDER: f"document {self.ended + 1} or one after it has begun; sort the lines by document",
+            loops.ORDER: "a document of lines that are not together; sort the lines by document",
             loops.TOTAL: "its first number is not that of the words that follow",
         }
         form = "document word count" if self.form == "uci" else "number word:count word:count ..."
