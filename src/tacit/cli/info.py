@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.options import ComponentNumber, Json, Model, is_language_model, is_parser
+from tacit.cli.options import ComponentNumber, Json, Model, is_grammar, is_language_model, is_parser
 
 if TYPE_CHECKING:
     from tacit.estimators.components import Component
@@ -29,7 +29,7 @@ def info(model: Model, component: ComponentNumber = None, json: Json = False) ->
 
     header, _ = read_model(model)
     fitted = load(model)
-    if is_language_model(fitted) or is_parser(fitted):
+    if is_language_model(fitted) or is_parser(fitted) or is_grammar(fitted):
         from tacit.cli.language import describe as describe_words
 
         describe_words(header, fitted, json=json)

@@ -75,6 +75,10 @@ def asked_model(path: Path) -> Any:
         raise NotAvailableError(
             f"{str(path)!r} holds a {type(fitted).__name__}, a parser; ask it with `tacit parse`"
         )
+    if is_grammar(fitted):
+        raise NotAvailableError(
+            f"{str(path)!r} holds a {type(fitted).__name__}, a grammar; ask it with `tacit grammar`"
+        )
     return fitted
 
 
@@ -86,6 +90,11 @@ def is_language_model(fitted: Any) -> bool:
 def is_parser(fitted: Any) -> bool:
     """Whether a model finds brackets without labels."""
     return hasattr(fitted, "brackets")
+
+
+def is_grammar(fitted: Any) -> bool:
+    """Whether a model finds trees with labels."""
+    return hasattr(fitted, "grammars_")
 
 
 def given_values(model: object, given: list[str] | None) -> dict[str, object]:

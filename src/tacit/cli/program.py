@@ -23,6 +23,9 @@ from tacit.cli import (
     fit_kernel_tree,
     fit_tree,
     forecast,
+    grammar,
+    grammar_evaluate,
+    grammar_train,
     impute,
     info,
     language,
@@ -134,6 +137,11 @@ _parsing.command("apply")(parsing.apply)
 _parsing.command("evaluate")(parsing_evaluate.evaluate)
 _parsing.command("draw")(parsing_draw.draw)
 app.add_typer(_parsing, name="parse")
+_grammar = typer.Typer(help="Trees of sentences by grammars learnt from a treebank.", **_LOOK)
+_grammar.command("train")(grammar_train.train)
+_grammar.command("parse")(grammar.parse)
+_grammar.command("evaluate")(grammar_evaluate.evaluate)
+app.add_typer(_grammar, name="grammar")
 app.command("structure")(structure.structure)
 app.command("score")(score.score)
 app.command("predict")(predict.predict)
