@@ -18,10 +18,14 @@ from tacit.data.parse_trees import read_trees
 
 TREES = [
     "( (S (NP-SBJ (DT the) (NN cat)) (VP (VBZ sees) (NP (DT a) (NN dog))) (. .)) )",
-    "( (S (NP-SBJ (DT a) (NN dog)) (VP (VBZ sees) (NP (NP (DT the) (NN cat))"
-    " (PP (IN with) (NP (DT a) (NN hat))))) (. .)) )",
-    "( (S (NP-SBJ (DT the) (NN dog)) (VP (VBZ sees) (NP (DT the) (NN hat))"
-    " (PP (IN with) (NP (DT a) (NN cat)))) (. .)) )",
+    (
+        "( (S (NP-SBJ (DT a) (NN dog)) (VP (VBZ sees) (NP (NP (DT the) (NN cat))"
+        " (PP (IN with) (NP (DT a) (NN hat))))) (. .)) )"
+    ),
+    (
+        "( (S (NP-SBJ (DT the) (NN dog)) (VP (VBZ sees) (NP (DT the) (NN hat))"
+        " (PP (IN with) (NP (DT a) (NN cat)))) (. .)) )"
+    ),
     "( (S (NP-SBJ (-NONE- *)) (VP (VBZ sleeps)) (. .)) )",
     "( (NP (DT the) (NN cat) (-LRB- -LRB-) (NN dog) (-RRB- -RRB-)) )",
     "( (NP (NN rain)) )",
