@@ -55,7 +55,7 @@ class Documents:
     def batches(self) -> DocumentBatches:
         """The same documents, as one batch."""
         return DocumentBatches(
-            lambda: iter((self.counts,)), self.words, self.n_documents, self.named
+            lambda: iter((self.counts,)), self.words, self.n_documents, self.named, in_memory=True
         )
 
 
@@ -74,6 +74,8 @@ class DocumentBatches:
         How many documents there are; otherwise that is known after the first pass.
     named : bool
         Whether the words are the user's own; otherwise they are places.
+    in_memory : bool
+        Whether there is one batch, which stays the same.
 
     Examples
     --------
@@ -90,10 +92,12 @@ class DocumentBatches:
         words: tuple[str, ...],
         n_documents: int | None = None,
         named: bool = True,
+        in_memory: bool = False,
     ) -> None:
         self._read = read
         self.words, self.named = words, named
         self.n_documents = n_documents  # None where nobody knows yet
+        self.in_memory = in_memory
         self.n_passes = 0
 
     @property
