@@ -22,7 +22,8 @@ import time
 from pathlib import Path
 
 from tacit.datasets import treebanks
-from tacit.estimators.latent_pcfg import LatentPCFG, prepared_trees
+from tacit.estimators.grammar_input import prepared_trees
+from tacit.estimators.latent_pcfg import LatentPCFG
 from tacit.evaluate.labelled_brackets import labelled_score
 
 MOST_WORDS = 40

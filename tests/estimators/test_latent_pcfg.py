@@ -14,7 +14,8 @@ from tacit.errors import (
     NotAvailableError,
     TooExpensiveError,
 )
-from tacit.estimators.latent_pcfg import LatentPCFG, prepared_trees
+from tacit.estimators.grammar_input import prepared_trees
+from tacit.estimators.latent_pcfg import LatentPCFG
 from tacit.estimators.saved import load
 from tacit.files.models import read_model, write_model
 
@@ -99,6 +100,19 @@ def test_logarithms_of_trees_are_those_of_a_distribution():
         assert 0.7 < np.exp(logs).sum() < 1 + 1e-9
         assert model.log_prob(every[0]) == pytest.approx(logs[0])
     assert model.log_prob(read_trees(["(S (V x) (N a))"])[0]) == -np.inf
+
+
+def test_every_tree_has_a_score_of_its_own(models):
+    trees = ["(S (NP (NN cat)) (VP (VBZ sees)))", "(X (-NONE- *))"]
+    with pytest.raises(DataError, match="nothing but empty words"):
+        models["auto"].score_samples(trees)
+    assert len(models["auto"].score_samples(trees[:1])) == 1
+
+
+def test_scikit_learn_knows_that_no_tables_go_in(models):
+    tags = models["auto"].__sklearn_tags__().input_tags
+    assert tags.string
+    assert not tags.two_d_array
 
 
 def test_scores_that_are_not_positive_are_floored_or_told(models):

@@ -301,7 +301,7 @@ def load_grammar(path: Path) -> LatentPCFG:
 def trees_of(path: Path) -> list[ParseTree]:
     """The trees of a file, without empty words and functions; "-" is standard input."""
     from tacit.errors import DataError
-    from tacit.estimators.latent_pcfg import prepared_trees
+    from tacit.estimators.grammar_input import prepared_trees
 
     trees = prepared_trees(sys.stdin.buffer if str(path) == "-" else path)
     if not trees:

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from tacit.errors import DataError, NotAvailableError
 from tacit.estimators.arguments import check_choice, check_count, check_number
 from tacit.estimators.progress import reporting
+from tacit.estimators.text_tags import TakesText
 
 if TYPE_CHECKING:
     from tacit.data.tagged import Tagged
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from tacit.structure.branching import Spans
 
 
-class ConstituentContextModel(BaseEstimator):
+class ConstituentContextModel(TakesText, BaseEstimator):
     """Brackets without labels, learnt by EM from tags alone (Klein & Manning 2002).
 
     Every span of a sentence, constituent or not, is taken to give its tags and the two tags around it by
@@ -86,13 +87,6 @@ class ConstituentContextModel(BaseEstimator):
         self.tol = tol
         self.random_state = random_state
         self.progress = progress
-
-    def __sklearn_tags__(self) -> Any:
-        """What scikit-learn should know: sentences go in, no tables."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        return tags
 
     def fit(self, sentences: Any, y: Any = None) -> Self:
         """Learn from sentences of words and tags; see `tacit.data.tagged.stream_tagged`.

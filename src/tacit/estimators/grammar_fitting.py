@@ -55,6 +55,18 @@ class FittedGrammar:
     diagnostics: dict[str, Any]
 
 
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """What all ways of learning need."""
+
+    coded: CodedTrees
+    rules: Rules
+    lexicon: Lexicon
+    settings: GrammarSettings
+    diagnostics: dict[str, Any]  # to be filled
+    report: Report
+
+
 @one_blas_thread()
 def fit_grammar(
     trees: Sequence[ParseTree], settings: GrammarSettings, report: Report
@@ -79,115 +91,98 @@ def fit_grammar(
     }
     if settings.n_states == 1:
         return FittedGrammar(symbols, coarse, (coarse,), diagnostics)
+    job = _Job(coded, rules, lexicon, settings, diagnostics, report)
     parts: tuple[LatentGrammar, ...]
     if settings.learn == "em":
-        parts = (_by_em(coded, rules, lexicon, settings, diagnostics, report),)
+        parts = (_by_em(job),)
     else:
-        vectors = _vectors(coded, rules, settings, diagnostics, report)
-        parts = (_by_tensors(vectors, coded, rules, lexicon, settings, diagnostics, report),)
+        vectors = _vectors(job)
+        parts = (_by_tensors(job, vectors),)
         if settings.learn == "auto":
-            tables = _by_clusters(vectors, coded, rules, lexicon, settings, diagnostics, report)
-            parts = (tables, *parts)
+            parts = (_by_clusters(job, vectors), *parts)
     return FittedGrammar(symbols, coarse, parts, diagnostics)
 
 
-def _vectors(
-    coded: CodedTrees,
-    rules: Rules,
-    settings: GrammarSettings,
-    diagnostics: dict[str, Any],
-    report: Report,
-) -> NodeVectors:
+def _vectors(job: _Job) -> NodeVectors:
     from tacit.moments.inside_outside import NodeFeatures
     from tacit.params.spectral_grammar import node_vectors
 
-    report(0.1, "features of nodes")
-    features = NodeFeatures.of(coded, rules)
-    report(0.2, "singular vectors")
+    settings = job.settings
+    job.report(0.1, "features of nodes")
+    features = NodeFeatures.of(job.coded, job.rules)
+    job.report(0.2, "singular vectors")
     vectors = node_vectors(
-        features, coded, settings.n_states, seed=settings.seed, damping=settings.damping
+        features, job.coded, settings.n_states, seed=settings.seed, damping=settings.damping
     )
-    diagnostics["n_features"] = [features.inside.shape[1], features.outside.shape[1]]
-    diagnostics["n_directions"] = int(sum(len(each) for each in vectors.values))
+    job.diagnostics["n_features"] = [features.inside.shape[1], features.outside.shape[1]]
+    job.diagnostics["n_directions"] = int(sum(len(each) for each in vectors.values))
     return vectors
 
 
-def _by_tensors(
-    vectors: NodeVectors,
-    coded: CodedTrees,
-    rules: Rules,
-    lexicon: Lexicon,
-    settings: GrammarSettings,
-    diagnostics: dict[str, Any],
-    report: Report,
-) -> LatentGrammar:
+def _by_tensors(job: _Job, vectors: NodeVectors) -> LatentGrammar:
     from tacit.params.spectral_grammar import Smoothing, spectral_grammar
 
-    report(0.6, "tensors of rules")
-    smoothing = Smoothing(settings.rules, settings.words)
-    fine = spectral_grammar(vectors, coded, rules, lexicon, smoothing=smoothing, dtype=np.float32)
-    diagnostics["n_tensors"] = len(fine.tensors)
+    job.report(0.6, "tensors of rules")
+    smoothing = Smoothing(job.settings.rules, job.settings.words)
+    fine = spectral_grammar(
+        vectors, job.coded, job.rules, job.lexicon, smoothing=smoothing, dtype=np.float32
+    )
+    job.diagnostics["n_tensors"] = len(fine.tensors)
     return fine
 
 
-def _by_clusters(
-    vectors: NodeVectors,
-    coded: CodedTrees,
-    rules: Rules,
-    lexicon: Lexicon,
-    settings: GrammarSettings,
-    diagnostics: dict[str, Any],
-    report: Report,
-) -> LatentGrammar:
+def _by_clusters(job: _Job, vectors: NodeVectors) -> LatentGrammar:
     from tacit.params.grammar_start import clustered_states, state_counts
-    from tacit.polish.grammar import polish, tables_from_counts
+    from tacit.polish.grammar import tables_from_counts
 
-    report(0.4, "clusters of nodes")
-    states = clustered_states(vectors, coded, settings.n_states, seed=settings.seed)
-    counts = state_counts(states, coded, rules, lexicon, settings.n_states)
-    start = tables_from_counts(counts, rules, lexicon, settings.prior)
-    steps = settings.polish_steps if settings.max_iter is None else settings.max_iter
-    tables, logs = polish(
+    settings = job.settings
+    job.report(0.4, "clusters of nodes")
+    states = clustered_states(vectors, job.coded, settings.n_states, seed=settings.seed)
+    counts = state_counts(states, job.coded, job.rules, job.lexicon, settings.n_states)
+    start = tables_from_counts(counts, job.rules, job.lexicon, settings.prior)
+    tables, logs = _polished(
+        job,
         start,
-        coded,
-        n_steps=steps,
-        prior=settings.prior,
-        n_jobs=n_threads(settings.n_jobs) or 1,
-        report=lambda share, text: report(0.5 + 0.5 * share, text),
+        settings.polish_steps,
+        lambda share, text: job.report(0.5 + 0.5 * share, text),
     )
-    diagnostics["log_likelihoods"] = logs
+    job.diagnostics["log_likelihoods"] = logs
     return tables.grammar(np.float32)
 
 
-def _by_em(
-    coded: CodedTrees,
-    rules: Rules,
-    lexicon: Lexicon,
-    settings: GrammarSettings,
-    diagnostics: dict[str, Any],
-    report: Report,
-) -> LatentGrammar:
-    from tacit.polish.grammar import polish, random_tables
+def _by_em(job: _Job) -> LatentGrammar:
+    from tacit.polish.grammar import random_tables
 
+    settings = job.settings
     best: tuple[GrammarTables, list[float]] | None = None
-    steps = settings.em_steps if settings.max_iter is None else settings.max_iter
     seeds = np.random.SeedSequence(settings.seed).spawn(settings.n_restarts)
     for number, seed in enumerate(seeds):
 
         def told(share: float, text: str, number: int = number) -> None:
-            report((number + share) / len(seeds), f"start {number + 1}, {text}")
+            job.report((number + share) / len(seeds), f"start {number + 1}, {text}")
 
-        start = random_tables(coded, rules, lexicon, settings.n_states, np.random.default_rng(seed))
-        found = polish(
-            start,
-            coded,
-            n_steps=steps,
-            prior=settings.prior,
-            n_jobs=n_threads(settings.n_jobs) or 1,
-            report=told,
-        )
+        rng = np.random.default_rng(seed)
+        start = random_tables(job.coded, job.rules, job.lexicon, settings.n_states, rng)
+        found = _polished(job, start, settings.em_steps, told)
         if best is None or found[1][-1:] > best[1][-1:]:
             best = found
     assert best is not None  # there is at least one start
-    diagnostics["log_likelihoods"] = best[1]
+    job.diagnostics["log_likelihoods"] = best[1]
     return best[0].grammar(np.float32)
+
+
+def _polished(
+    job: _Job, start: GrammarTables, usual_steps: int, report: Report
+) -> tuple[GrammarTables, list[float]]:
+    """Tables after as many steps of EM as were asked for, and the likelihood before each."""
+    from tacit.polish.grammar import polish
+
+    settings = job.settings
+    return polish(
+        start,
+        job.coded,
+        n_steps=usual_steps if settings.max_iter is None else settings.max_iter,
+        prior=settings.prior,
+        n_jobs=n_threads(settings.n_jobs) or 1,
+        report=report,
+    )

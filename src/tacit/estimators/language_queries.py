@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from tacit.errors import DataError, NotAvailableError
 from tacit.estimators.arguments import check_choice, check_count, check_rows, generator_from
 from tacit.estimators.progress import reporting
+from tacit.estimators.text_tags import TakesText
 
 if TYPE_CHECKING:
     from tacit.data.corpus import Corpus
@@ -64,7 +65,7 @@ def _perplexity(logs: Array) -> float:
         return float(np.exp(-logs.mean())) if len(logs) else float("nan")
 
 
-class LanguageModel(BaseEstimator):
+class LanguageModel(TakesText, BaseEstimator):
     """Queries of a fitted language model.
 
     A sentence is a string, cut at blanks, or a list of words. Words are scored after those before them, the
@@ -88,13 +89,6 @@ class LanguageModel(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         """Whether there is something to ask."""
         return hasattr(self, "diagnostics_")
-
-    def __sklearn_tags__(self) -> Any:
-        """What scikit-learn should know: lines of text go in, no tables, as for its own `CountVectorizer`."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        return tags
 
     def log_prob(self, sentence: Sentence, *, begin: bool = True, end: bool = True) -> float:
         """The natural log-probability of a sentence.

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from tacit.data.parse_trees import ParseTree, read_trees, without_empties, without_functions
+from tacit.data.parse_trees import ParseTree
 from tacit.errors import (
-    ArgumentTypeError,
     DataError,
     NegativeProbabilityError,
     NotAvailableError,
@@ -22,7 +21,9 @@ from tacit.errors import (
 )
 from tacit.estimators.arguments import check_choice, check_count, check_number, seed_from
 from tacit.estimators.grammar_fitting import WAYS, GrammarSettings, fit_grammar
+from tacit.estimators.grammar_input import prepared_trees, tree_list, words_and_tags
 from tacit.estimators.progress import reporting
+from tacit.estimators.text_tags import TakesText
 from tacit.loops.threads import n_threads
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class ScoredTree(NamedTuple):
     n_right: float
 
 
-class LatentPCFG(BaseEstimator):
+class LatentPCFG(TakesText, BaseEstimator):
     """A grammar of binary trees whose labels have hidden states, learnt from a treebank.
 
     Function tags and empty words are left out, chains of single brackets are one label, and of more than two
@@ -189,11 +190,11 @@ class LatentPCFG(BaseEstimator):
         TooExpensiveError
             There are more than `max_words`.
         """
-        return self._parsed(_words_and_tags(sentence))
+        return self._parsed(words_and_tags(sentence))
 
     def predict(self, X: Iterable[Any]) -> list[ParseTree]:
         """The tree of each of some sentences, see `parse`."""
-        pairs = [_words_and_tags(sentence) for sentence in X]
+        pairs = [words_and_tags(sentence) for sentence in X]
         with ThreadPoolExecutor(n_threads(self.n_jobs) or 1) as pool:
             return list(pool.map(self._parsed, pairs))
 
@@ -202,7 +203,7 @@ class LatentPCFG(BaseEstimator):
         from tacit.query.grammar_trees import n_best_choices
 
         check_count("n", n)
-        words, tags = _words_and_tags(sentence)
+        words, tags = words_and_tags(sentence)
         forest, found = self._forest(words, tags)
         if forest is None or found is None:
             return [ScoredTree(self._flat(words, tags), 0.0)]
@@ -291,6 +292,8 @@ class LatentPCFG(BaseEstimator):
 
         Raises
         ------
+        DataError
+            A tree holds nothing but empty words.
         NegativeProbabilityError
             A score is not positive, and negative="raise".
         """
@@ -298,7 +301,11 @@ class LatentPCFG(BaseEstimator):
         from tacit.query.grammar import tree_scores
 
         self._check_fitted()
-        coded = coded_trees(prepared_trees(X), self.symbols_)
+        trees = tree_list(X)
+        spoken = prepared_trees(trees)
+        if len(spoken) < len(trees):
+            raise DataError("a tree holds nothing but empty words and has no score; leave it out")
+        coded = coded_trees(spoken, self.symbols_)
         signs, logs = tree_scores(self.grammars_[0], coded)
         plain = tree_scores(self.coarse_, coded)[1]
         bad = (signs <= 0) & (plain > -np.inf)
@@ -359,37 +366,3 @@ class LatentPCFG(BaseEstimator):
             raise NotAvailableError(
                 f"this {type(self).__name__} was not fitted yet; call fit first"
             )
-
-
-def prepared_trees(source: Any) -> list[ParseTree]:
-    """Trees without empty words and functions, from trees or whatever `read_trees` takes.
-
-    Trees that hold nothing but empty words are left out.
-    """
-    given = source
-    if isinstance(source, ParseTree):
-        raise ArgumentTypeError("one tree was given; give a list of trees")
-    if not isinstance(source, str | os.PathLike) and not hasattr(source, "read"):
-        given = list(source)
-    if isinstance(given, list) and given and all(isinstance(each, ParseTree) for each in given):
-        trees = given
-    else:
-        trees = read_trees(given)
-    spoken = [without_empties(tree) for tree in trees]
-    return [without_functions(tree) for tree in spoken if tree is not None]
-
-
-def _words_and_tags(sentence: Any) -> tuple[list[str], list[str | None]]:
-    if isinstance(sentence, str):
-        sentence = sentence.split()
-    words: list[str] = []
-    tags: list[str | None] = []
-    for each in sentence:
-        word, tag = (each, None) if isinstance(each, str) else each
-        if not isinstance(word, str) or not (tag is None or isinstance(tag, str)):
-            raise ArgumentTypeError(
-                f"{each!r} is neither a word nor a pair of a word and a tag; give text"
-            )
-        words.append(word)
-        tags.append(tag)
-    return words, tags

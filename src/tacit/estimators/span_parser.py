@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from tacit.errors import ArgumentError, DataError, NotAvailableError
 from tacit.estimators.arguments import check_choice, check_count, check_number
 from tacit.estimators.progress import reporting
+from tacit.estimators.text_tags import TakesText
 
 if TYPE_CHECKING:
     from tacit.data.parse_trees import ParseTree
@@ -42,7 +43,7 @@ class SpanParse:
         return tree_of_spans(self.sentence, self.spans) if self.sentence else None
 
 
-class SpanParser(BaseEstimator):
+class SpanParser(TakesText, BaseEstimator):
     """Brackets without labels, learnt from words and tags alone (Parikh 2015, chapter 8).
 
     Words are vectors; from the second moments of the vectors of two words with given tags, so many words
@@ -123,13 +124,6 @@ class SpanParser(BaseEstimator):
         self.longest = longest
         self.random_state = random_state
         self.progress = progress
-
-    def __sklearn_tags__(self) -> Any:
-        """What scikit-learn should know: sentences go in, no tables."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        return tags
 
     def fit(self, sentences: Any, y: Any = None) -> Self:
         """Learn from sentences of words and tags; see `tacit.data.tagged.stream_tagged`.

@@ -179,7 +179,7 @@ def trees_of(case: GrammarCase) -> Trees:
         The file is not where loaders look.
     """
     from tacit.datasets.treebanks import load_treebank
-    from tacit.estimators.latent_pcfg import prepared_trees
+    from tacit.estimators.grammar_input import prepared_trees
 
     trees = prepared_trees(load_treebank(case.treebank))
     cut = len(trees) * 9 // 10
