@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.experiments import sites, stocks, tags, texts, towns
+from tacit.experiments import brackets, sites, stocks, tags, texts, towns
 
 
 @pytest.fixture(scope="session")
@@ -187,5 +187,61 @@ def made_up_texts(folder_of_texts, monkeypatch):
         cache.cache_clear()
     monkeypatch.setenv("TACIT_DATA", str(folder_of_texts))
     yield folder_of_texts
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def folder_of_treebanks(folder_of_stocks):
+    """Trees, tagged text and word vectors of a small grammar, its words many times as many."""
+    from tacit.data.parse_trees import ParseTree
+    from tacit.toy import sample_trees
+
+    rng = np.random.default_rng(5)
+
+    def other_words(tree):
+        if tree.word is not None:
+            return ParseTree(tree.label, (), f"{tree.word}{rng.integers(5)}")
+        return ParseTree(tree.label, tuple(map(other_words, tree.children)))
+
+    def put(path, text):
+        (folder_of_stocks / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder_of_stocks / path).write_text(text)
+
+    words = set()
+    for number, name in enumerate(brackets.TREEBANKS):
+        trees = [other_words(tree) for tree in sample_trees(80, random_state=number)]
+        put(f"treebanks/{name}/{name}.mrg", "".join(f"{tree}\n" for tree in trees))
+        words |= {word for tree in trees for word, _ in tree.leaves()}
+    for name in ("conll2000", "brown"):
+        trees = [other_words(tree) for tree in sample_trees(20, random_state=9)]
+        lines = [" ".join(f"{w}|||{t}" for w, t in tree.leaves()) for tree in trees]
+        put(f"tagged_text/{name}_universal.txt", "\n".join(lines) + "\n")
+    words = sorted(words)
+    for language in ("en", "es"):
+        bits = {word: format(rng.integers(8), "03b") for word in words}
+        lines = "".join(f"{word}\t{path}\n" for word, path in bits.items())
+        put(f"embeddings/brown_clusters_{language}.tsv", lines)
+    for name, size in (("glove100_en", 10), ("cca50_en", 8)):
+        rows = rng.normal(size=(len(words), size)).astype(np.float32)
+        np.savez(folder_of_stocks / "embeddings" / f"{name}.npz", words=np.array(words), vecs=rows)
+    return folder_of_stocks
+
+
+@pytest.fixture
+def made_up_treebanks(folder_of_treebanks, monkeypatch):
+    """The folder that loaders look in; what experiments remember of another is forgotten."""
+    caches = (
+        brackets.bank_of,
+        brackets.clusters_of,
+        brackets._texts,
+        brackets._vectors,
+        brackets._contexts,
+        brackets._by_metric,
+    )
+    for cache in caches:
+        cache.cache_clear()
+    monkeypatch.setenv("TACIT_DATA", str(folder_of_treebanks))
+    yield folder_of_treebanks
     for cache in caches:
         cache.cache_clear()

@@ -14,6 +14,9 @@ REAL = {
     "fig-7.9",
     "song-fig-3",
     "wfa-pos",
+    "table-8.1",
+    "table-8.2",
+    "fig-8.5",
     "table-9.1",
     "fig-9.2",
     "table-9.2",
@@ -235,6 +238,7 @@ def test_the_parts_of_speech_are_those_of_the_whole_treebank_with_both_bases():
     ]
 
 
+BRACKETS = ("table-8.1", "table-8.2", "fig-8.5")
 LANGUAGE = ("table-9.1", "fig-9.2", "table-9.2", "table-9.3")
 
 
@@ -265,3 +269,21 @@ def test_orders_and_classes_of_language_models_are_those_of_the_thesis():
         assert options(name, "PLRE") == ({"preset": "thesis", "choose": True}, True)
     given, _ = options("table-9.3", "PLRE, given ranks")
     assert given == {"preset": "thesis", "choose": False, "ranks": ((2, 90), (3, 90))}
+
+
+def test_brackets_are_found_in_three_treebanks_at_the_lengths_of_the_thesis():
+    assert paper("table-8.1").sizes == paper("table-8.2").sizes == (10, 15, 20, 25, 30, 40)
+    assert paper("fig-8.5").sizes == (10,)
+    assert paper("fig-8.5").n_seeds == 100
+    cases = [(case.treebank, case.part) for case in paper("table-8.2").cases]
+    banks = ("wsj_sample", "cess_esp", "sinica")
+    assert cases == [(bank, part) for bank in banks for part in ("train", "test")]
+    assert {case.every for name in BRACKETS for case in paper(name).cases} == {1}
+    for ending, top in (("", "heuristic"), ("-O", "true")):
+        given, printed = options("table-8.2", f"CC{ending}")
+        assert (given, printed) == (
+            {"vectors": "canonical", "prior": None, "top": top},
+            True,
+        )
+    assert options("table-8.2", "SpanParser") == ({"top": "heuristic"}, False)
+    assert options("table-8.2", "CCM") == options("table-8.1", "CCM") == ({"tags": "given"}, False)

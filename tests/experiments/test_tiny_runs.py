@@ -32,7 +32,12 @@ def read(path):
 
 
 @pytest.mark.usefixtures(
-    "made_up_stocks", "made_up_sites", "made_up_towns", "made_up_tags", "made_up_texts"
+    "made_up_stocks",
+    "made_up_sites",
+    "made_up_towns",
+    "made_up_tags",
+    "made_up_texts",
+    "made_up_treebanks",
 )
 @pytest.mark.parametrize("name", HOMES)
 def test_a_tiny_run_writes_table_and_picture_and_is_not_run_again(name, tmp_path, monkeypatch):

@@ -9,9 +9,11 @@ def made_run(kind, trial, error, seconds):
     results |= {"splits": 0.1, "spread": 0.1 * error, "wrong_by_bayes": error}
     results |= {"wrong_aside": error, "nats": -error}
     results |= {"valid": error, "gain": error, "mean": error}
+    results |= {"without_whole": error, "by_sentence": error}
     names = kind.columns()[len(trial.key) :]
     cells = [f"{results[name]:.6g}" if name in results else "" for name in names]
     whole = {"n_steps": "10", "n_ahead": "10", "n_words": "100000", "n_types": "1000"}
+    whole |= {"n_sentences": "100"}
     cells = [whole.get(name, cell) for name, cell in zip(names, cells, strict=True)]
     return kind.of_cells([*trial.key, *cells])
 

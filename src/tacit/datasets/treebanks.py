@@ -41,11 +41,7 @@ def load_treebank(name: str) -> list[ParseTree]:
     MissingDataError
         The file is not in the folder that ``TACIT_DATA`` names.
     """
-    _check(name, "treebank", _TREEBANKS)
-    file = DataFile(
-        f"treebanks/{name}/{name}.mrg", "a tree in brackets on each line", _TREEBANKS[name]
-    )
-    return read_trees(file.read().decode().splitlines())
+    return read_trees(_treebank(name).read().decode().splitlines())
 
 
 def load_tagged_text(name: str) -> list[Tagged]:
@@ -60,11 +56,7 @@ def load_tagged_text(name: str) -> list[Tagged]:
     ------
     ArgumentError, MissingDataError
     """
-    _check(name, "tagged text", _TEXTS)
-    file = DataFile(
-        f"tagged_text/{name}_universal.txt", "a sentence on each line, word|||TAG", _TEXTS[name]
-    )
-    return read_tagged(file.read().decode().splitlines())
+    return read_tagged(_tagged_text(name).read().decode().splitlines())
 
 
 def load_word_vectors(name: str) -> WordVectors:
@@ -78,6 +70,21 @@ def load_word_vectors(name: str) -> WordVectors:
     ------
     ArgumentError, MissingDataError
     """
+    return read_word_vectors(word_vectors_path(name))
+
+
+def treebank_path(name: str) -> Path:
+    """Where the file of `load_treebank` lies; raises as that does."""
+    return _treebank(name).locate()
+
+
+def tagged_text_path(name: str) -> Path:
+    """Where the file of `load_tagged_text` lies; raises as that does."""
+    return _tagged_text(name).locate()
+
+
+def word_vectors_path(name: str) -> Path:
+    """Where the file of `load_word_vectors` lies; raises as that does."""
     _check(name, "word vectors", _VECTORS)
     ending, source = _VECTORS[name]
     folder = os.environ.get(VARIABLE)
@@ -90,8 +97,22 @@ def load_word_vectors(name: str) -> WordVectors:
     plain = Path(folder) / "embeddings" / f"{name}.{ending}"
     for path in (plain, plain.with_name(plain.name + ".xz")):
         if path.is_file():
-            return read_word_vectors(path)
+            return path
     raise MissingDataError(f"the folder {folder!r} lacks {wanted} ({source})")
+
+
+def _treebank(name: str) -> DataFile:
+    _check(name, "treebank", _TREEBANKS)
+    return DataFile(
+        f"treebanks/{name}/{name}.mrg", "a tree in brackets on each line", _TREEBANKS[name]
+    )
+
+
+def _tagged_text(name: str) -> DataFile:
+    _check(name, "tagged text", _TEXTS)
+    return DataFile(
+        f"tagged_text/{name}_universal.txt", "a sentence on each line, word|||TAG", _TEXTS[name]
+    )
 
 
 def _check(name: str, what: str, known: dict[str, str] | dict[str, tuple[str, str]]) -> None:

@@ -23,14 +23,16 @@ LABELS = {
     "hops": "wrong hops (summed over pairs)",
     "off": "mean absolute error",
     "gain": "perplexity below int-MKN (per cent)",
+    "f1": "F1 of brackets (per cent)",
 }
 ALONG = {
     "n_rows": "training rows",
     "query_size": "stocks in the query",
     "n_states": "states",
     "order": "order",
+    "longest": "words of the longest sentences",
 }
-LINEAR = {"wrong", "off", "gain", "query_size", "n_states", "order"}
+LINEAR = {"wrong", "off", "gain", "f1", "query_size", "n_states", "order", "longest"}
 # On log scales that have a zero: up to this number they are plain.
 PLAIN_UP_TO = {"hops": 10.0}  # all others are on log scales
 
