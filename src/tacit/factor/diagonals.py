@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-_TOL = 1e-10  # sines of rotations that still count
+_TOL = 1e-10
 _SWEEPS = 100
 
 
-def joint_diagonals(matrices: Array) -> tuple[Array, Array]:
+def joint_diagonals(matrices: Array, *, tol: float = _TOL) -> tuple[Array, Array]:
     """The rotation that diagonalises symmetric matrices best in squares, and their diagonals in it.
 
     By Jacobi rotations from the eigenvectors of one mixture of the matrices, which finds them where the
@@ -21,6 +21,8 @@ def joint_diagonals(matrices: Array) -> tuple[Array, Array]:
     Parameters
     ----------
     matrices : (matrix, k, k)
+    tol : float
+        Sines of rotations that still count.
 
     Returns
     -------
@@ -44,9 +46,10 @@ def joint_diagonals(matrices: Array) -> tuple[Array, Array]:
     # A fixed mixture with no symmetry of its own: where the matrices commute its vectors are theirs.
     mixture = np.tensordot(np.cos(1.0 + np.arange(len(matrices))), matrices, axes=1)
     vectors = np.ascontiguousarray(np.linalg.eigh(mixture)[1])
-    turned = np.ascontiguousarray(vectors.T @ matrices @ vectors)
-    rotate_jointly(turned, vectors, _TOL, _SWEEPS)
-    diagonals = turned[:, np.arange(k), np.arange(k)]
+    # The matrices last: what is rotated then lies side by side.
+    turned = np.ascontiguousarray((vectors.T @ matrices @ vectors).transpose(1, 2, 0))
+    rotate_jointly(turned, vectors, tol, _SWEEPS)
+    diagonals = turned[np.arange(k), np.arange(k)].T
     order = np.argsort(-np.square(diagonals).sum(axis=0), kind="stable")
     vectors, diagonals = vectors[:, order], diagonals[:, order]
     largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(k)]

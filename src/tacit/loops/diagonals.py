@@ -8,6 +8,14 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
+def turn_rows(one, two, cosine, sine):
+    """Rotate two vectors in their plane."""
+    for at in range(len(one)):
+        a, b = one[at], two[at]
+        one[at], two[at] = cosine * a + sine * b, cosine * b - sine * a
+
+
+@njit(cache=True, nogil=True)
 def rotate_jointly(matrices, vectors, tol, most_sweeps):
     """Rotate symmetric matrices until together they are as nearly diagonal as plane rotations make them.
 
@@ -15,7 +23,7 @@ def rotate_jointly(matrices, vectors, tol, most_sweeps):
 
     Parameters
     ----------
-    matrices : (matrix, k, k)  rotated in place
+    matrices : (k, k, matrix)  rotated in place
     vectors : (k, k)  their rotation, multiplied from the right
     tol : float  sines below which a rotation is left out
     most_sweeps : int
@@ -24,15 +32,21 @@ def rotate_jointly(matrices, vectors, tol, most_sweeps):
     -------
     How many sweeps were made.
     """
-    n, k = len(matrices), len(vectors)
+    n, k = matrices.shape[2], len(vectors)
     for sweep in range(most_sweeps):
         turned = False
         for p in range(k - 1):
             for q in range(p + 1, k):
                 on, off = 0.0, 0.0
+                one, two, both, back = (
+                    matrices[p, p],
+                    matrices[q, q],
+                    matrices[p, q],
+                    matrices[q, p],
+                )
                 for i in range(n):
-                    difference = matrices[i, p, p] - matrices[i, q, q]
-                    twice = matrices[i, p, q] + matrices[i, q, p]
+                    difference = one[i] - two[i]
+                    twice = both[i] + back[i]
                     on += difference * difference - twice * twice
                     off += 2.0 * difference * twice
                 angle = 0.5 * math.atan2(off, on + math.sqrt(on * on + off * off))
@@ -40,14 +54,10 @@ def rotate_jointly(matrices, vectors, tol, most_sweeps):
                 if abs(sine) <= tol:
                     continue
                 turned = True
-                for i in range(n):
-                    own = matrices[i]
-                    for j in range(k):
-                        a, b = own[j, p], own[j, q]
-                        own[j, p], own[j, q] = cosine * a + sine * b, cosine * b - sine * a
-                    for j in range(k):
-                        a, b = own[p, j], own[q, j]
-                        own[p, j], own[q, j] = cosine * a + sine * b, cosine * b - sine * a
+                for j in range(k):
+                    turn_rows(matrices[j, p], matrices[j, q], cosine, sine)
+                for j in range(k):
+                    turn_rows(matrices[p, j], matrices[q, j], cosine, sine)
                 for j in range(k):
                     a, b = vectors[j, p], vectors[j, q]
                     vectors[j, p], vectors[j, q] = cosine * a + sine * b, cosine * b - sine * a

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError
+from tacit.data.documents import DocumentBatches
+from tacit.errors import ArgumentError, RankError
+from tacit.factor.simplex import nearest_distributions
+from tacit.factor.tensors import Components, components_of, decompose, orthogonal_steps
+from tacit.factor.topics import TopicMoments, Whitened, topic_moments, whitened
+from tacit.moments.documents import DocumentMoments, Weighting
 
 Array = NDArray[np.float64]
 
 _SUM = 1e-6  # how far from one shares may sum
+# What the search for the sum of Dirichlet parameters tries, and how close it comes, in logarithms.
+_LEAST_ALPHA0, _MOST_ALPHA0, _FACTOR, _NARROW = 0.01, 100.0, 3.0, 0.1
+_TRIAL_STEPS = 8  # of a try from the components of the last one
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,3 +86,217 @@ class Topics:
     def model(self) -> str:
         """``"lda"``, or ``"single"`` where each document has one topic."""
         return "lda" if self.alpha0 > 0 else "single"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopicReport:
+    """What the moments looked like, and what was taken from them."""
+
+    alpha0: float
+    solver: str
+    eigenvalues: Array  # (topic + some,)  of pairs of words, descending
+    noise: float  # what eigenvalues of counting errors alone stay below
+    values: Array  # (topic,)  of the components of the whitened tensor, in the order of the topics
+    surplus: NDArray[np.bool_]  # (topic,)  whose value is smaller than that of any topic can be
+    residual: float  # share of the tensor's squares that the components leave
+    total_weight: float  # what the weights summed to before they were divided by it: near one
+    repaired: float  # probability that was negative and was taken away, for each topic
+    n_documents: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report in plain numbers, strings, lists."""
+        return {
+            "alpha0": self.alpha0,
+            "solver": self.solver,
+            "eigenvalues": self.eigenvalues.tolist(),
+            "noise": self.noise,
+            "values": self.values.tolist(),
+            "surplus": np.flatnonzero(self.surplus).tolist(),
+            "residual": self.residual,
+            "total_weight": self.total_weight,
+            "repaired": self.repaired,
+            "n_documents": self.n_documents,
+        }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LearntTopics:
+    """Topics that moments gave, and a report."""
+
+    topics: Topics
+    report: TopicReport
+
+
+def topics_of_documents(
+    batches: DocumentBatches,
+    n_topics: int,
+    *,
+    alpha0: float | Literal["auto"] = "auto",
+    weighting: Weighting | None = None,
+    solver: str = "jacobi",
+    n_products: int = 5,
+    n_spare: int = 0,
+    scaled: bool = True,
+    random_state: int = 0,
+) -> LearntTopics:
+    """Topics of documents by moments: `n_products` passes for pairs of words, and one for triples.
+
+    Parameters
+    ----------
+    batches : DocumentBatches
+    n_topics : int
+    alpha0 : float or "auto"
+        See `topics_of_moments`.
+    weighting : Weighting, optional
+        How much each document counts.
+    solver : {"jacobi", "power", "simultaneous", "als"}
+        See `tacit.factor.tensors.decompose`.
+    n_spare : int
+        So many topics more are looked for, and the lightest of all left out: where there are more topics than
+        asked for, those found are then single ones and not mixtures of several.
+    n_products, scaled, random_state
+        See `tacit.factor.topics.topic_moments`.
+
+    Raises
+    ------
+    RankError
+        If there are fewer workable topics; it says how many.
+    """
+    from tacit.loops.threads import one_blas_thread
+
+    source = DocumentMoments(batches, batches.n_words, weighting or Weighting())
+    with one_blas_thread():
+        moments = topic_moments(
+            source,
+            n_topics,
+            n_spare=n_spare,
+            n_products=n_products,
+            scaled=scaled,
+            random_state=random_state,
+        )
+        return topics_of_moments(
+            moments, n_topics, alpha0=alpha0, solver=solver, random_state=random_state
+        )
+
+
+def topics_of_moments(
+    moments: TopicMoments,
+    n_topics: int | None = None,
+    *,
+    alpha0: float | Literal["auto"] = "auto",
+    solver: str = "jacobi",
+    random_state: int = 0,
+) -> LearntTopics:
+    """Topics from moments of words, pairs and triples (Anandkumar, Foster, Hsu, Kakade and Liu, 2012).
+
+    Scale and sign of each topic and its weight follow from its sum, which is that of a distribution; what is
+    negative is repaired by the nearest distribution. Topics are ordered by their weights.
+
+    Parameters
+    ----------
+    moments : TopicMoments
+    n_topics : int, optional
+        As many of the topics, the heaviest; all that the moments have directions for by default.
+    alpha0 : float or "auto"
+        The sum of the Dirichlet parameters, zero for one topic in each document; ``"auto"`` takes the one
+        with which the whitened tensor is most nearly a sum of orthogonal components.
+    solver : {"jacobi", "power", "simultaneous", "als"}
+        See `tacit.factor.tensors.decompose`.
+    random_state : int
+        For solvers that draw; the default one does not.
+    """
+    if alpha0 == "auto":
+        alpha0 = best_alpha0(moments)
+    if not 0 <= alpha0 < np.inf:
+        raise ArgumentError(f"alpha0={alpha0}; give a number that is zero or more, or 'auto'")
+    white = whitened(moments, alpha0)
+    found = decompose(white.tensor, solver, random_state=random_state)
+    return _read(moments, white, found, alpha0, solver, n_topics)
+
+
+def best_alpha0(moments: TopicMoments) -> float:
+    """The sum of Dirichlet parameters with which components leave the smallest share of the tensor.
+
+    From one on by factors until the share grows again, then by golden sections. Each try begins with the
+    components of the last.
+    """
+    search = _AlphaSearch(moments)
+    step, low, high = np.log(_FACTOR), np.log(_LEAST_ALPHA0), np.log(_MOST_ALPHA0)
+    middle = 0.0
+    sign = -1.0 if search.left(-step) <= search.left(step) else 1.0
+    while low < middle < high and search.left(middle + sign * step) < search.left(middle):
+        middle += sign * step
+    share = (np.sqrt(5) - 1) / 2
+    low, high = middle - step, middle + step
+    while high - low > _NARROW:
+        one, two = high - share * (high - low), low + share * (high - low)
+        if search.left(one) <= search.left(two):
+            high = two
+        else:
+            low = one
+    return float(np.exp(0.5 * (low + high)))
+
+
+class _AlphaSearch:
+    """What components leave of the tensor, for one sum of Dirichlet parameters after another."""
+
+    def __init__(self, moments: TopicMoments) -> None:
+        self.moments = moments
+        self.seen: dict[float, float] = {}
+        self.columns: Array | None = None  # (p, topic)  components in the directions of pairs
+
+    def left(self, log: float) -> float:
+        """The share that is left, for the logarithm of the sum."""
+        key = round(log, 9)
+        if key not in self.seen:
+            try:
+                white = whitened(self.moments, float(np.exp(log)))
+            except RankError:
+                self.seen[key] = np.inf
+                return np.inf
+            if self.columns is None:
+                found = decompose(white.tensor)
+            else:
+                turned = np.linalg.solve(white.back, self.columns)
+                left, _, right = np.linalg.svd(turned / np.linalg.norm(turned, axis=0))
+                vectors = orthogonal_steps(white.tensor, left @ right, _TRIAL_STEPS)
+                found = components_of(white.tensor, vectors)
+            self.columns = white.back @ found.vectors
+            self.seen[key] = found.residual
+        return self.seen[key]
+
+
+def _read(
+    moments: TopicMoments,
+    white: Whitened,
+    found: Components,
+    alpha0: float,
+    solver: str,
+    n_topics: int | None,
+) -> LearntTopics:
+    """Topics and weights of components, by the sums of the columns they stand for."""
+    directions = moments.directions
+    scale = directions.scale
+    root = np.divide(1.0, scale, out=np.zeros(len(scale)), where=scale > 0)
+    columns = root[:, None] * (directions.basis @ (white.back @ found.vectors))  # (word, topic)
+    sums = columns.sum(axis=0)
+    raw = (columns / np.where(sums == 0, 1.0, sums)).T
+    words = np.zeros(raw.shape)
+    words[:, scale > 0] = nearest_distributions(raw[:, scale > 0])
+    shares = (alpha0 + 1) * sums**2
+    total = float(shares.sum())
+    order = np.argsort(-shares, kind="stable")[:n_topics]
+    least = 2 * np.sqrt(alpha0 + 1) / (alpha0 + 2)  # the value of a topic whose weight is one
+    report = TopicReport(
+        alpha0,
+        solver,
+        directions.values,
+        directions.noise,
+        found.values[order],
+        found.values[order] < least * (1 - _SUM),
+        found.residual,
+        total,
+        float(np.maximum(-raw, 0.0).sum() / len(raw)),
+        directions.n_documents,
+    )
+    return LearntTopics(Topics(words[order], shares[order] / shares[order].sum(), alpha0), report)

@@ -1,0 +1,182 @@
+"""Shares of pairs and triples of words in the few directions that pairs follow, and whitened there.
+
+Words are scaled by one over the roots of their shares: counting then makes errors of about the same size in
+every share of a pair.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import RankError
+from tacit.moments.documents import MomentSource, symmetric_sum
+
+Array = NDArray[np.float64]
+
+MORE = 10  # random directions besides those wanted
+_ZERO = 1e-10  # eigenvalues of this share of the first are rounding errors
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairDirections:
+    """The directions in which pairs of words are told from independent ones most."""
+
+    scale: Array  # (word,)  what words are multiplied with; zero for those never met
+    basis: Array  # (word, p)  orthonormal, for scaled words
+    second: Array  # (p, p)  shares of pairs of scaled words in the basis
+    mean: Array  # (word,)  shares of words
+    values: Array  # (p + some,)  eigenvalues that were seen, descending
+    noise: float  # what eigenvalues of counting errors alone stay below
+    n_documents: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopicMoments:
+    """Shares of single words, pairs and triples in the directions of the pairs."""
+
+    directions: PairDirections
+    first: Array  # (p,)
+    third: Array  # (p, p, p)
+
+    @property
+    def n_topics(self) -> int:
+        """Number of directions."""
+        return len(self.first)
+
+
+def topic_moments(
+    source: MomentSource,
+    n_topics: int,
+    *,
+    n_spare: int = 0,
+    n_products: int = 5,
+    scaled: bool = True,
+    random_state: int = 0,
+) -> TopicMoments:
+    """The moments that topics are found from: `n_products` questions for pairs and one for triples.
+
+    Parameters
+    ----------
+    source : MomentSource
+    n_topics : int
+    n_spare : int
+        Directions besides those that are needed, as far as there are as many.
+    n_products : int
+        The more, the sharper the directions; each is one pass over the documents.
+    scaled : bool
+        Whether words are scaled by the roots of their shares.
+    random_state : int
+        For the directions that the products begin with.
+
+    Raises
+    ------
+    RankError
+        If pairs do not have so many directions; it says how many.
+    """
+    directions = pair_directions(
+        source,
+        n_topics,
+        n_spare=n_spare,
+        n_products=n_products,
+        scaled=scaled,
+        random_state=random_state,
+    )
+    columns = directions.scale[:, None] * directions.basis
+    return TopicMoments(directions, columns.T @ directions.mean, source.triples(columns))
+
+
+def pair_directions(
+    source: MomentSource,
+    n_topics: int,
+    *,
+    n_spare: int = 0,
+    n_products: int = 5,
+    scaled: bool = True,
+    random_state: int = 0,
+) -> PairDirections:
+    """Leading eigenvectors of the shares of pairs, in the space of some products with random columns.
+
+    A block Krylov space (Musco and Musco, 2015) of symmetric products; what the products span is used to the
+    last. See `topic_moments`.
+    """
+    size = source.size
+    width = min(n_topics + n_spare + MORE, size)
+    block = np.random.default_rng(random_state).normal(size=(size, width))
+    pairs = source.pairs(block)
+    met = pairs.mean > 0
+    ones = met.astype(np.float64)
+    root = np.sqrt(pairs.mean) if scaled else ones
+    scale = np.divide(1.0, root, out=np.zeros(size), where=met)
+    # The first columns came before the scale was known: they count as columns over the scale.
+    basis, turn = np.linalg.qr(root[:, None] * block)
+    images = np.linalg.solve(turn.T, (scale[:, None] * pairs.product).T).T
+    for _ in range(n_products - 1):
+        rest = images[:, -width:]
+        for _ in range(2):  # twice is enough for orthogonality to rounding
+            rest = rest - basis @ (basis.T @ rest)
+        rest = np.linalg.qr(rest)[0]
+        rest = np.linalg.qr(rest - basis @ (basis.T @ rest))[0]
+        product = source.pairs(scale[:, None] * rest).product
+        basis = np.hstack([basis, rest])
+        images = np.hstack([images, scale[:, None] * product])
+    small = basis.T @ images
+    values, vectors = np.linalg.eigh(0.5 * (small + small.T))
+    values, vectors = values[::-1], vectors[:, ::-1]
+    workable = int((values > _ZERO * values[0]).sum())
+    if n_topics > workable:
+        raise RankError(
+            f"n_topics={n_topics} asked for, but the pairs of words have only {workable} positive "
+            f"eigenvalues; give {workable} or fewer, or more documents"
+        )
+    noise = 2 * np.sqrt(met.sum()) * pairs.error
+    p = min(n_topics + n_spare, workable)
+    return PairDirections(
+        scale,
+        basis @ vectors[:, :p],
+        np.diag(values[:p]),
+        pairs.mean,
+        values[:width],
+        float(noise),
+        pairs.n_documents,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Whitened:
+    """The third moments, in coordinates in which the second ones are the identity."""
+
+    tensor: Array  # (k, k, k)
+    back: Array  # (p, k)  from those coordinates to the directions of pairs
+
+
+def whitened(moments: TopicMoments, alpha0: float) -> Whitened:
+    """What is left of pairs and triples when the mixing of topics in a document is taken away.
+
+    Anandkumar et al. (2014), theorem 3.5; `alpha0` zero is one topic for each document. Directions in which
+    pairs show no more than counting errors do are shortened: they are whitened as if they showed as much.
+    """
+    first, second, third = moments.first, moments.directions.second, moments.third
+    pairs = second - alpha0 / (alpha0 + 1) * np.outer(first, first)
+    sizes, vectors = np.linalg.eigh(0.5 * (pairs + pairs.T))
+    sizes, vectors = sizes[::-1], vectors[:, ::-1]
+    workable = int((sizes > _ZERO * max(sizes[0], 0.0)).sum())
+    if workable < len(sizes):
+        raise RankError(
+            f"n_topics={len(sizes)} asked for, but with alpha0={alpha0:g} the pairs of words have only "
+            f"{workable} positive eigenvalues; give {workable} or fewer topics, or a smaller alpha0"
+        )
+    mixed = symmetric_sum(second[:, :, None] * first)
+    cube = first[:, None, None] * first[:, None] * first
+    triples = (
+        third - alpha0 / (alpha0 + 2) * mixed + 2 * alpha0**2 / ((alpha0 + 1) * (alpha0 + 2)) * cube
+    )
+    # Noise must not be blown up to the size of topics.
+    roots = np.sqrt(np.maximum(sizes, moments.directions.noise))
+    white = vectors / roots
+    k = len(roots)
+    for _ in range(3):  # the next axis is turned, and becomes the last one
+        triples = (triples.reshape(k, k * k).T @ white).reshape(k, k, k)
+    return Whitened(triples, vectors * roots)
