@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from tacit.data.parse_trees import read_trees
-from tacit.data.treebank_grammar import coded_treebank
+from tacit.data.treebank_grammar import coded_treebank, coded_trees
 from tacit.moments import inside_outside
 from tacit.moments.inside_outside import NodeFeatures, inside_codes, outside_codes
 from tacit.structure.grammar import Rules
+from tacit.toy import sample_trees
 
 LINES = [
     "(S (NP (D a) (N b)) (VP (V c) (NP (D d) (N e))))",
@@ -69,3 +70,55 @@ def test_labels_share_no_feature():
             assert np.all(rows[:, own].any(axis=0))
             assert np.count_nonzero(rows) == np.count_nonzero(rows[:, own])
     assert np.array_equal(np.sort(features.order), np.arange(len(trees.label)))
+
+
+def same(one, other):
+    """Whether two sets of features are alike, to the last bit."""
+    return all(
+        np.array_equal(a, b)
+        for a, b in (
+            (one.order, other.order),
+            (one.first, other.first),
+            (one.inside.toarray(), other.inside.toarray()),
+            (one.outside.toarray(), other.outside.toarray()),
+            (one.inside_first, other.inside_first),
+            (one.outside_first, other.outside_first),
+        )
+    )
+
+
+@pytest.mark.parametrize("cuts", [[20], [1], [7, 9], [0, 33, 40]])
+def test_features_of_parts_add_up_to_those_of_the_whole(cuts):
+    every = sample_trees(40, random_state=0)
+    trees, symbols = coded_treebank(every, min_count=1)
+    rules = Rules.of(trees, len(symbols.labels))
+    total = NodeFeatures.empty(rules.n_labels)
+    for begin, end in zip([0, *cuts], [*cuts, len(every)], strict=True):
+        if begin < end:
+            total += NodeFeatures.of(coded_trees(every[begin:end], symbols), rules)
+    assert same(total, NodeFeatures.of(trees, rules))
+    assert same(total + NodeFeatures.empty(rules.n_labels), total)
+
+
+def test_adding_is_the_same_in_any_grouping():
+    every = sample_trees(30, random_state=1)
+    trees, symbols = coded_treebank(every, min_count=1)
+    rules = Rules.of(trees, len(symbols.labels))
+    a, b, c = (
+        NodeFeatures.of(coded_trees(part, symbols), rules)
+        for part in (every[:8], every[8:19], every[19:])
+    )
+    assert same((a + b) + c, a + (b + c))
+    assert not same(a + b, b + a)  # nodes are numbered in order
+
+
+def test_kinds_of_features_are_as_many_as_are_told_apart():
+    trees, _, rules = some_treebank()
+    features = NodeFeatures.of(trees, rules)
+    below, around = len(inside_codes(trees, rules)) + 1, len(outside_codes(trees, rules))
+    for found, kinds, begins in (
+        (features.below, below, features.inside_first),
+        (features.around, around, features.outside_first),
+    ):
+        label = np.repeat(np.arange(rules.n_labels), np.diff(begins))
+        assert np.array_equal(found.group // kinds, label)
