@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tacit.experiments import brackets, sites, stocks, tags, texts, towns
+from tacit.experiments import brackets, grammars, sites, stocks, tags, texts, towns
 
 
 @pytest.fixture(scope="session")
@@ -225,6 +225,9 @@ def folder_of_treebanks(folder_of_stocks):
     for name, size in (("glove100_en", 10), ("cca50_en", 8)):
         rows = rng.normal(size=(len(words), size)).astype(np.float32)
         np.savez(folder_of_stocks / "embeddings" / f"{name}.npz", words=np.array(words), vecs=rows)
+    for name in set(grammars.TREEBANKS) - set(brackets.TREEBANKS):
+        trees = "".join(f"{tree}\n" for tree in sample_trees(80, random_state=7))
+        put(f"treebanks/{name}/{name}.mrg", trees)
     return folder_of_stocks
 
 
@@ -238,6 +241,8 @@ def made_up_treebanks(folder_of_treebanks, monkeypatch):
         brackets._vectors,
         brackets._contexts,
         brackets._by_metric,
+        grammars.trees_of,
+        grammars.judged,
     )
     for cache in caches:
         cache.cache_clear()

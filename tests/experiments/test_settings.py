@@ -21,6 +21,7 @@ REAL = {
     "fig-9.2",
     "table-9.2",
     "table-9.3",
+    "lpcfg-f1",
 }  # those with data that are not drawn from a model
 NUMBERS = {"fig-6.5", "fig-6.6"}  # those that draw numbers, not categories
 MODELS = [name for name in HOMES if name not in REAL | NUMBERS]

@@ -38,6 +38,7 @@ HOMES = {
     "table-9.3": "table_9_3",
     "song-fig-2": "song_fig_2",
     "song-fig-3": "song_fig_3",
+    "lpcfg-f1": "lpcfg_f1",
     "wfa-pos": "wfa_pos",
 }
 
