@@ -36,7 +36,7 @@ def write_tables(folder):
     from sklearn.datasets import load_breast_cancer
 
     from tacit.datasets import breast_cancer_table
-    from tacit.toy import random_automaton
+    from tacit.toy import random_automaton, sample_sentences, sample_trees
 
     frame = pd.DataFrame(breast_cancer_table())[COLUMNS]
     train, test = frame.iloc[::2], frame.iloc[1::2].copy()
@@ -58,6 +58,11 @@ def write_tables(folder):
     (folder / "clicks.txt").write_text("".join(lines), encoding="utf-8")
     text = ["the cat sat on the mat", "the dog sat on the log", "a cat saw the dog"] * 10
     (folder / "text.txt").write_text("\n".join(text) + "\n", encoding="utf-8")
+    sentences = sample_sentences(300, random_state=0)
+    lines = [" ".join(f"{word}/{tag}" for word, tag in sentence) + "\n" for sentence in sentences]
+    (folder / "tagged.txt").write_text("".join(lines), encoding="utf-8")
+    trees = "".join(f"{tree}\n" for tree in sample_trees(50, random_state=1))
+    (folder / "treebank.mrg").write_text(trees, encoding="utf-8")
     pd.DataFrame({"level": rng.normal(4 * high)}).to_csv(folder / "waves.csv", index=False)
 
 
