@@ -17,6 +17,7 @@ Array = NDArray[np.float64]
 MOST_EXPLAINED = 0.98
 # The least share of the rows that a state starts with, times the number of states.
 LEAST_SHARE = 0.3
+_SINE = 1e-8  # of a rotation that still counts
 
 
 def decompose(covariance: Array, third: Array, noise: float) -> tuple[Array, Array]:
@@ -163,30 +164,13 @@ def joint_turn(slices: Array, sweeps: int = 50) -> Array:
     Parameters
     ----------
     slices : (slice, k, k) array
-        Changed in place.
     """
+    from tacit.loops.diagonals import rotate_jointly
+
     n, _, k, _ = slices.shape
     turn = np.broadcast_to(np.eye(k), (n, k, k)).copy()
-    for _ in range(sweeps):
-        largest = 0.0
-        for p in range(k - 1):
-            for q in range(p + 1, k):
-                apart = slices[:, :, p, p] - slices[:, :, q, q]
-                across = slices[:, :, p, q] + slices[:, :, q, p]
-                on = (apart**2 - across**2).sum(axis=1)
-                off = 2 * (apart * across).sum(axis=1)
-                angle = 0.25 * np.arctan2(off, on)
-                largest = max(largest, float(np.abs(angle).max()))
-                rotation = np.empty((n, 2, 2))
-                rotation[:, 0, 0] = rotation[:, 1, 1] = np.cos(angle)
-                rotation[:, 1, 0] = np.sin(angle)
-                rotation[:, 0, 1] = -rotation[:, 1, 0]
-                both = [p, q]
-                slices[..., both] = slices[..., both] @ rotation[:, None]
-                slices[:, :, both, :] = _turned(rotation)[:, None] @ slices[:, :, both, :]
-                turn[..., both] = turn[..., both] @ rotation
-        if largest < 1e-8 or (slices.shape[1] == 1 and k == 2):
-            break
+    for own, its_turn in zip(slices, turn, strict=True):
+        rotate_jointly(np.ascontiguousarray(own.transpose(1, 2, 0)), its_turn, _SINE, sweeps)
     return turn
 
 
