@@ -171,7 +171,9 @@ def test_the_table_has_every_figure_of_the_slides_beside_ours():
     assert line.split()[-8:-6] == ["85.60", "(84.60)"]
     assert "not free" in text
     few = EXPERIMENT.table(runs_of(scale="small"))
-    assert "187" not in few  # other numbers of states are not shown
+    assert "673920" not in few  # other numbers of states are not shown
+    assert "section 22" in few
+    assert "section 23" not in few
 
 
 def test_settings_are_those_of_the_slides():

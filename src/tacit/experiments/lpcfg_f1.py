@@ -159,7 +159,8 @@ def table(runs: Runs) -> str:
     for section, printed in PRINTED_F1.items():
         for place, name in enumerate((BY_EM.name, PRINTED.name)):
             cells = [f"{printed[n][place]:.2f}" if n in printed else "" for n in runs.sizes]
-            accuracy.append((f"(printed) {section}: {name}", cells))
+            if any(cells):
+                accuracy.append((f"(printed) {section}: {name}", cells))
     printed_names = ("one step of EM", "EM, best model", PRINTED.name)
     for place, name in enumerate(printed_names):
         hours = [PRINTED_HOURS[n][place] if n in PRINTED_HOURS else None for n in runs.sizes]
@@ -212,7 +213,7 @@ EXPERIMENT = Experiment(
         "paper": settings(
             STATES, *(GrammarCase(name, 1, 1 + 3 * (name != WSJ)) for name in TREEBANKS)
         ),
-        "small": settings((8, 16), GrammarCase(WSJ, 2, 6)),
+        "small": settings((8, 16), GrammarCase(WSJ, 1, 2)),
         "tiny": settings((1, 2), GrammarCase(WSJ), GrammarCase(GENIA, 2)),
     },
     panels=panels,
