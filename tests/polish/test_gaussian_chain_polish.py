@@ -10,9 +10,11 @@ from scipy.stats import multivariate_normal
 from tacit.loops.gaussian_chain import correlated, exponentials, independent
 from tacit.params.gaussian_chain import GaussianChain, GaussianLayout
 from tacit.params.gaussian_start import cells_of
-from tacit.polish.chains import MOVES, STARTS
 from tacit.polish.climb import AbsoluteGain, climb
 from tacit.polish.gaussian_chain import (
+    COMMON,
+    MOVES,
+    STARTS,
     Rows,
     densities,
     gaussian_step,
@@ -120,6 +122,30 @@ def test_each_step_climbs_and_acceleration_gets_as_far(diagonal, gone):
     assert best.moves.sum(axis=1) == pytest.approx(1)
 
 
+def chain_of(means, covariances, diagonal):
+    k = len(means)
+    return GaussianChain(np.ones(k) / k, np.full((k, k), 1 / k), means, covariances, diagonal)
+
+
+def small_changes(rng, chain):
+    """Chains with means or covariances a little aside."""
+    shape = chain.covariances.shape
+    change = 0.01 * rng.normal(size=shape)
+    change = (change + change.transpose(0, 2, 1)) * (np.eye(shape[1]) if chain.diagonal else 1.0)
+    yield replace(chain, means=chain.means + 0.01 * rng.normal(size=shape[:2]))
+    yield replace(chain, covariances=chain.covariances + change)
+
+
+def prior_about(chain, spread, strength):
+    """The log prior where a common spread is given, whatever that of the chain is."""
+    inverse, k = np.linalg.inv(chain.covariances), chain.n_states
+    weight = strength * (COMMON + (1 if chain.diagonal else chain.n_columns))
+    own, other = chain.common_spread, spread
+    logs = np.linalg.slogdet(other)[1] - np.linalg.slogdet(own)[1]
+    traces = sum(np.trace((other - own) @ each) for each in inverse)
+    return log_prior(chain, strength) + 0.5 * weight * (k * logs - traces)
+
+
 @pytest.mark.parametrize("diagonal", [True, False])
 def test_the_maximum_of_a_step_is_one(diagonal):
     """Means and covariances of the M-step against small changes of them."""
@@ -127,27 +153,59 @@ def test_the_maximum_of_a_step_is_one(diagonal):
     values = rng.normal(size=(40, 2))
     rows = Rows(values, np.array([0, 40]))
     posterior = rng.dirichlet(np.ones(2), 40)
-    means, covariances = densities(row_sums(rows, posterior, None, diagonal=diagonal), 0.7)
+    before = random_chain(6, n_states=2, diagonal=diagonal)
+    sums = row_sums(rows, posterior, None, diagonal=diagonal)
+    best = chain_of(*densities(sums, 0.7, before), diagonal)
 
-    def expected(means, covariances):
-        chain = GaussianChain(np.ones(2) / 2, np.full((2, 2), 0.5), means, covariances, diagonal)
-        return float((posterior * log_densities(chain, values)).sum()) + log_prior(chain, 0.7)
+    def expected(chain):
+        likely = float((posterior * log_densities(chain, values)).sum())
+        return likely + prior_about(chain, before.common_spread, 0.7)
 
-    top = expected(means, covariances)
     for _ in range(20):
-        change = 0.01 * rng.normal(size=(2, 2, 2))
-        change = (change + change.transpose(0, 2, 1)) * (np.eye(2) if diagonal else 1.0)
-        assert expected(means + 0.01 * rng.normal(size=(2, 2)), covariances) < top
-        assert expected(means, covariances + change) < top
+        for other in small_changes(rng, best):
+            assert expected(other) < expected(best)
+
+
+@pytest.mark.parametrize("diagonal", [True, False])
+def test_of_all_spreads_the_common_one_is_the_likeliest(diagonal):
+    """So that taking it from the states before never loses what a step gains."""
+    rng = np.random.default_rng(13)
+    chain = random_chain(7, diagonal=diagonal)
+    top = prior_about(chain, chain.common_spread, 1.0)
+    assert top == pytest.approx(log_prior(chain, 1.0), abs=1e-12)
+    for _ in range(20):
+        change = 0.02 * rng.normal(size=(2, 2))
+        change = (change + change.T) * (np.eye(2) if diagonal else 1.0)
+        assert prior_about(chain, chain.common_spread + change, 1.0) < top
+
+
+def test_wider_densities_are_nearer_to_the_truth_on_average():
+    """Of states that are known; the likeliest densities come of a prior of no strength."""
+    truth, losses = random_chain(8, n_columns=3), []
+    for seed in range(200):
+        states = np.repeat(np.arange(3), 15)
+        values = drawn_rows(truth, states, np.random.default_rng(seed))
+        rows = Rows(values, np.array([0, len(values)]))
+        sums = row_sums(rows, np.eye(3)[states], None, diagonal=False)
+        plain = chain_of(*densities(sums, 0.0), False)
+        for chain in (plain, chain_of(*densities(sums, 1.0, plain), False)):
+            inner = np.linalg.inv(chain.covariances)
+            away = truth.means - chain.means
+            divergence = np.einsum("kij,kji->", inner, truth.covariances)
+            divergence += np.einsum("ki,kij,kj->", away, inner, away)
+            divergence -= np.linalg.slogdet(inner @ truth.covariances)[1].sum()
+            losses.append(0.5 * (divergence - 9))
+    likeliest, wider = np.array(losses).reshape(-1, 2).T
+    assert wider.mean() < 0.8 * likeliest.mean()
 
 
 def test_a_state_that_is_never_visited_keeps_to_the_prior():
     rows = Rows(np.random.default_rng(7).normal(size=(50, 2)), np.array([0, 50]))
     posterior = np.eye(3)[np.zeros(50, dtype=int)]
-    for strength in (0.0, 1.0):
-        for diagonal in (True, False):
-            sums = row_sums(rows, posterior, None, diagonal=diagonal)
-            means, covariances = densities(sums, strength)
+    for strength, diagonal in product((0.0, 1.0), (True, False)):
+        sums = row_sums(rows, posterior, None, diagonal=diagonal)
+        for chain in (None, random_chain(7, diagonal=diagonal)):
+            means, covariances = densities(sums, strength, chain)
             assert np.isfinite(means).all()
             assert not means[1:].any()
             assert (np.linalg.eigvalsh(covariances) > 0).all()

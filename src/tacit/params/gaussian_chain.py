@@ -45,6 +45,17 @@ class GaussianChain:
         """(state, column, column) lower triangles whose squares are the covariances."""
         return np.asarray(np.linalg.cholesky(self.covariances), dtype=np.float64)
 
+    @cached_property
+    def inverse_factors(self) -> Array:
+        """(state, column, column) inverses of the factors."""
+        return np.asarray(np.linalg.inv(self.factors), dtype=np.float64)
+
+    @cached_property
+    def common_spread(self) -> Array:
+        """(column, column) the covariance whose inverse is the mean of those of the states."""
+        own = self.inverse_factors
+        return np.asarray(np.linalg.inv((own.transpose(0, 2, 1) @ own).mean(axis=0)))
+
     def ordered(self, order: NDArray[np.integer]) -> GaussianChain:
         """The same model with its states in another order."""
         return GaussianChain(
