@@ -6,13 +6,13 @@
     python benchmarks/grammar.py --quick             a few states, few sentences
     python benchmarks/grammar.py --rows FILE         rows are kept in a file; those it has are not run again
 
-Treebanks lie in the folder that ``TACIT_DATA`` names. WSJ sample: the first 3522 trees to learn from, the rest
-to judge on; GENIA: the first 90 % and the rest. Tags are given, sentences have at most 40 words, punctuation
-included. "F1" counts every bracket but the outermost ``TOP``, also those of one word, over all words; "evalb"
-follows the conventions of that program. "em" is the best of `--starts` random starts
-by training likelihood. Training is CPU seconds from trees to a fitted model, loops compiled beforehand;
-parsing is wall time with `--jobs` threads, and CPU of a sentence. Settings were chosen with --develop on the
-WSJ sample.
+Treebanks lie in the folder that ``TACIT_DATA`` names. WSJ sample: the first 3522 trees to learn from, the
+rest to judge on; GENIA: the first 90 % and the rest. Tags are given, sentences have at most 40 words,
+punctuation included. "F1" counts every bracket but the outermost ``TOP``, also those of one word, over all
+words; "evalb" follows the conventions of that program. "em" is the best of `--starts` random starts by
+training likelihood. Training is CPU seconds from trees to a fitted model, loops compiled beforehand; parsing
+is wall time with `--jobs` threads, and CPU of a sentence. Settings were chosen with --develop on the WSJ
+sample.
 """
 
 from __future__ import annotations
