@@ -107,14 +107,17 @@ def pair_directions(
     block = np.random.default_rng(random_state).normal(size=(size, width))
     pairs = source.pairs(block)
     met = pairs.mean > 0
+    room = int(met.sum())  # there are no more directions than words
     ones = met.astype(np.float64)
     root = np.sqrt(pairs.mean) if scaled else ones
     scale = np.divide(1.0, root, out=np.zeros(size), where=met)
     # The first columns came before the scale was known: they count as columns over the scale.
-    basis, turn = np.linalg.qr(root[:, None] * block)
-    images = np.linalg.solve(turn.T, (scale[:, None] * pairs.product).T).T
+    basis, turn = np.linalg.qr(root[:, None] * block[:, :room])
+    images = np.linalg.solve(turn.T, (scale[:, None] * pairs.product[:, :room]).T).T
     for _ in range(n_products - 1):
-        rest = images[:, -width:]
+        rest = images[:, -width:][:, : room - basis.shape[1]]
+        if rest.shape[1] == 0:
+            break
         for _ in range(2):  # twice is enough for orthogonality to rounding
             rest = rest - basis @ (basis.T @ rest)
         rest = np.linalg.qr(rest)[0]
@@ -131,7 +134,9 @@ def pair_directions(
             f"n_topics={n_topics} asked for, but the pairs of words have only {workable} positive "
             f"eigenvalues; give {workable} or fewer, or more documents"
         )
-    noise = 2 * np.sqrt(met.sum()) * pairs.error
+    # Counting errors of scaled pairs have variances that are a product, of one factor for each word.
+    factors = scale**2 * pairs.mean
+    noise = 2 * np.sqrt(factors.max() * factors.sum()) * pairs.error
     p = min(n_topics + n_spare, workable)
     return PairDirections(
         scale,
@@ -150,6 +155,7 @@ class Whitened:
 
     tensor: Array  # (k, k, k)
     back: Array  # (p, k)  from those coordinates to the directions of pairs
+    shown: NDArray[np.bool_]  # (k,)  coordinates in which pairs show more than counting errors do
 
 
 def whitened(moments: TopicMoments, alpha0: float) -> Whitened:
@@ -174,9 +180,10 @@ def whitened(moments: TopicMoments, alpha0: float) -> Whitened:
         third - alpha0 / (alpha0 + 2) * mixed + 2 * alpha0**2 / ((alpha0 + 1) * (alpha0 + 2)) * cube
     )
     # Noise must not be blown up to the size of topics.
-    roots = np.sqrt(np.maximum(sizes, moments.directions.noise))
+    noise = moments.directions.noise
+    roots = np.sqrt(np.maximum(sizes, noise))
     white = vectors / roots
     k = len(roots)
     for _ in range(3):  # the next axis is turned, and becomes the last one
         triples = (triples.reshape(k, k * k).T @ white).reshape(k, k, k)
-    return Whitened(triples, vectors * roots)
+    return Whitened(triples, vectors * roots, sizes > noise)

@@ -18,8 +18,8 @@ from tacit.errors import ArgumentError, DataError
 Array = NDArray[np.float64]
 
 BLOCK = 1024  # documents whose triples are summed at once
-# The bounds of "auto" on the counts of a word in a document.
-LEAST_CAP, MOST_EVEN = 10, 20
+# The bounds of "auto" on the counts of a word in a document, and the share of words that must be left.
+LEAST_CAP, MOST_EVEN, MOST_LOST = 10, 20, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,8 @@ class Weighting:
         What counts alike: all pairs (and triples) of words of all documents, all words, or all documents.
     cap : int, optional
         A word counts at most so often in one document, against documents that repeat one word; ``"auto"``
-        is 10, or 20 times what all words of the vocabulary would, were the document to use them alike.
+        is 10, or 20 times as often as if all words of the vocabulary were used alike, and leaves out
+        documents that lose half of their words by it.
     """
 
     by: Literal["pool", "length", "document"] = "pool"
@@ -57,12 +58,13 @@ class Weighting:
         starts, places, counts = batch.indptr, batch.indices, batch.data
         n_documents = len(starts) - 1
         lengths = _lengths(starts, counts)
-        if self.cap is not None:
-            bound: Any = self.cap
-            if self.cap == "auto":
-                most = np.maximum(LEAST_CAP, MOST_EVEN * lengths // batch.shape[1])
-                bound = np.repeat(most, np.diff(starts))
-            counts = np.minimum(counts, bound)
+        if self.cap == "auto":
+            most = np.maximum(LEAST_CAP, MOST_EVEN * lengths // batch.shape[1])
+            counts = np.minimum(counts, np.repeat(most, np.diff(starts)).astype(counts.dtype))
+            kept = _lengths(starts, counts)
+            lengths = np.where(kept > MOST_LOST * lengths, kept, 0.0)
+        elif self.cap is not None:
+            counts = np.minimum(counts, self.cap)
             lengths = _lengths(starts, counts)
         pairs, triples = lengths * (lengths - 1), lengths * (lengths - 1) * (lengths - 2)
         if self.by == "pool":

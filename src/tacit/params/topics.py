@@ -97,7 +97,7 @@ class TopicReport:
     eigenvalues: Array  # (topic + some,)  of pairs of words, descending
     noise: float  # what eigenvalues of counting errors alone stay below
     values: Array  # (topic,)  of the components of the whitened tensor, in the order of the topics
-    surplus: NDArray[np.bool_]  # (topic,)  whose value is smaller than that of any topic can be
+    surplus: NDArray[np.bool_]  # (topic,)  mostly noise, or of a value too small for any topic
     residual: float  # share of the tensor's squares that the components leave
     total_weight: float  # what the weights summed to before they were divided by it: near one
     repaired: float  # probability that was negative and was taken away, for each topic
@@ -190,7 +190,8 @@ def topics_of_moments(
     """Topics from moments of words, pairs and triples (Anandkumar, Foster, Hsu, Kakade and Liu, 2012).
 
     Scale and sign of each topic and its weight follow from its sum, which is that of a distribution; what is
-    negative is repaired by the nearest distribution. Topics are ordered by their weights.
+    negative is repaired by the nearest distribution. Topics are ordered by their weights; surplus ones, which
+    are noise as far as can be told, come last.
 
     Parameters
     ----------
@@ -285,15 +286,17 @@ def _read(
     words[:, scale > 0] = nearest_distributions(raw[:, scale > 0])
     shares = (alpha0 + 1) * sums**2
     total = float(shares.sum())
-    order = np.argsort(-shares, kind="stable")[:n_topics]
     least = 2 * np.sqrt(alpha0 + 1) / (alpha0 + 2)  # the value of a topic whose weight is one
+    hidden = np.square(found.vectors[~white.shown]).sum(axis=0)  # how much of a component is noise
+    surplus = (found.values < least * (1 - _SUM)) | (hidden > 0.5)
+    order = np.lexsort((-shares, surplus))[:n_topics]
     report = TopicReport(
         alpha0,
         solver,
         directions.values,
         directions.noise,
         found.values[order],
-        found.values[order] < least * (1 - _SUM),
+        surplus[order],
         found.residual,
         total,
         float(np.maximum(-raw, 0.0).sum() / len(raw)),

@@ -1,0 +1,180 @@
+"""Topics by chance, documents drawn from them, and their exact shares of pairs and triples of words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tacit.data.documents import Documents
+from tacit.errors import ArgumentError
+from tacit.moments.documents import PairProduct, symmetric_sum
+from tacit.params.topics import Topics
+
+Array = NDArray[np.float64]
+
+_BATCH = 10_000  # documents that are drawn at once
+
+
+def random_topics(
+    n_topics: int,
+    n_words: int,
+    alpha: ArrayLike = 0.1,
+    *,
+    concentration: float = 0.1,
+    zipf: bool = False,
+    random_state: Any = None,
+) -> Topics:
+    """Topics whose word probabilities are drawn from a Dirichlet distribution.
+
+    Parameters
+    ----------
+    n_topics, n_words : int
+    alpha : float or (topic,)
+        Parameters of the topics in documents. All zero is one topic in each document, all as often.
+    concentration : float
+        Mean parameter of the words in topics: the smaller, the fewer words a topic uses.
+    zipf : bool
+        Whether the parameter of a word falls with its place in the vocabulary, as one over it.
+    random_state : int, Generator or None
+
+    Examples
+    --------
+    >>> topics = random_topics(3, 50, [0.5, 0.3, 0.2], random_state=0)
+    >>> topics.words.shape, topics.alpha0
+    ((3, 50), 1.0)
+    """
+    rng = np.random.default_rng(random_state)
+    shares = 1 / np.arange(1, n_words + 1) if zipf else np.ones(n_words)
+    words = rng.dirichlet(concentration * n_words * shares / shares.sum(), size=n_topics)
+    each = np.broadcast_to(np.asarray(alpha, dtype=np.float64), (n_topics,))
+    total = float(each.sum())
+    weights = each / total if total > 0 else np.full(n_topics, 1 / n_topics)
+    return Topics(words, weights, total)
+
+
+def sample_documents(
+    topics: Topics, n: int, length: Any = 100, *, random_state: Any = None
+) -> Documents:
+    """Documents of latent Dirichlet allocation, or of one topic each where `alpha0` is zero.
+
+    Parameters
+    ----------
+    topics : Topics
+    n : int
+        How many.
+    length : int or (int, int)
+        Words of each document, or the fewest and the most of them, all numbers as often.
+    random_state : int, Generator or None
+
+    Examples
+    --------
+    >>> topics = random_topics(3, 50, random_state=0)
+    >>> sample_documents(topics, 4, (5, 8), random_state=1).lengths.tolist()
+    [6, 7, 8, 8]
+    """
+    from scipy.sparse import csr_array, vstack
+
+    rng = np.random.default_rng(random_state)
+    low, high = (length, length) if np.ndim(length) == 0 else length
+    if not 0 < low <= high:
+        raise ArgumentError(
+            f"length={length}; give a positive number, or two with the smaller first"
+        )
+    ends = np.cumsum(topics.words, axis=1)
+    parts: list[Any] = [csr_array((0, topics.n_words), dtype=np.int32)]
+    for first in range(0, n, _BATCH):
+        some = min(_BATCH, n - first)
+        lengths = rng.integers(low, high + 1, size=some)
+        rows, places = _draw(topics, ends, lengths, rng)
+        ones = np.ones(len(rows), dtype=np.int32)
+        counts = csr_array((ones, (rows, places)), shape=(some, topics.n_words))
+        counts.sum_duplicates()
+        parts.append(counts)
+    words = tuple(f"w{place}" for place in range(topics.n_words))
+    return Documents(csr_array(vstack(parts, format="csr")), words)
+
+
+def _draw(
+    topics: Topics, ends: Array, lengths: NDArray[Any], rng: np.random.Generator
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The document and the word of every occurrence."""
+    if topics.alpha0 > 0:
+        shares = rng.dirichlet(topics.alpha, size=len(lengths))
+    else:
+        shares = np.eye(topics.n_topics)[
+            rng.choice(topics.n_topics, size=len(lengths), p=topics.weights)
+        ]
+    often = rng.multinomial(lengths, shares)  # (document, topic)
+    rows, places = [], []
+    for topic in range(topics.n_topics):
+        own = np.repeat(np.arange(len(lengths)), often[:, topic])
+        found = np.searchsorted(ends[topic], rng.random(len(own)) * ends[topic, -1], side="right")
+        rows.append(own)
+        places.append(np.minimum(found, topics.n_words - 1))
+    return np.concatenate(rows), np.concatenate(places)
+
+
+def add_spam(
+    documents: Documents, n: int, length: int = 100, *, random_state: Any = None
+) -> Documents:
+    """The documents, and as many more that each repeat one word."""
+    from scipy.sparse import csr_array, vstack
+
+    places = np.random.default_rng(random_state).integers(0, documents.n_words, size=n)
+    counts = np.full(n, length, dtype=np.int32)
+    spam = csr_array((counts, (np.arange(n), places)), shape=(n, documents.n_words))
+    both = csr_array(vstack([documents.counts, spam], format="csr"))
+    return Documents(both, documents.words, documents.named)
+
+
+def make_bursty(
+    documents: Documents, most: int = 3, chance: float = 0.3, *, random_state: Any = None
+) -> Documents:
+    """The documents with each occurrence of a word repeated up to `most` times, each time by chance."""
+    counts = documents.counts.copy()
+    rng = np.random.default_rng(random_state)
+    counts.data = counts.data + rng.binomial(most * counts.data, chance).astype(counts.data.dtype)
+    return Documents(counts, documents.words, documents.named)
+
+
+@dataclass(frozen=True, eq=False)
+class ExactTopicMoments:
+    """The shares of pairs and triples of words that a model has, as if from documents without end.
+
+    Examples
+    --------
+    >>> exact = ExactTopicMoments(random_topics(2, 6, [1.0, 0.5], random_state=0))
+    >>> round(float(exact.pairs(np.ones((6, 1))).product.sum()), 12)
+    1.0
+    """
+
+    topics: Topics
+
+    @property
+    def size(self) -> int:
+        """Words of the vocabulary."""
+        return self.topics.n_words
+
+    def pairs(self, columns: Array) -> PairProduct:
+        """Shares of pairs, multiplied with some columns (word, column)."""
+        words, weights, alpha0 = self.topics.words, self.topics.weights, self.topics.alpha0
+        own = words @ columns  # (topic, column)
+        mean = weights @ words
+        same = words.T @ (weights[:, None] * own)
+        found = (alpha0 * np.outer(mean, weights @ own) + same) / (alpha0 + 1)
+        return PairProduct(found, mean, 0.0, 0)
+
+    def triples(self, columns: Array) -> Array:
+        """(p, p, p) shares of triples, each word as its row of some columns (word, p)."""
+        weights, alpha0 = self.topics.weights, self.topics.alpha0
+        own = self.topics.words @ columns  # (topic, p)
+        mean = weights @ own
+        same = np.einsum("t,ta,tb->ab", weights, own, own)
+        all_same = np.einsum("t,ta,tb,tc->abc", weights, own, own, own)
+        apart = mean[:, None, None] * mean[:, None] * mean
+        two = symmetric_sum(same[:, :, None] * mean)
+        found = alpha0**2 * apart + alpha0 * two + 2 * all_same
+        return np.asarray(found / ((alpha0 + 1) * (alpha0 + 2)))
