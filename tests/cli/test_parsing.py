@@ -19,7 +19,9 @@ from tacit.evaluate.brackets import gold_spans, gold_top, score_brackets
 from tacit.toy.sentences import sample_sentences, sample_trees
 
 TEXT = sample_sentences(200, random_state=0)
-TREES = sample_trees(30, random_state=1)
+# In the last one, what comes before the verb is more than the first bracket.
+FRONTED = "(S (ADV today) (NP (DET the) (NOUN cat)) (VP (VERB saw) (NP (DET a) (NOUN dog))))"
+TREES = [*sample_trees(30, random_state=1), *read_trees([FRONTED])]
 SMALL = ("--features", "5", "--rank", "2")
 
 

@@ -169,9 +169,20 @@ def test_figure_8_5_tells_mean_and_spread_and_draws_every_start():
     figure = fig_8_5.picture(runs)
     (ax,) = figure.axes
     assert sum(bar.get_height() for bar in ax.patches) == 100
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
         "CCM, random starts (100)",
         "CCM, start by splits: 70.0",
         "spectral: 66.1",
         "SpanParser: 66.1",
     ]
+
+
+def test_lengths_are_named_in_pictures():
+    from tacit.experiments.panels import picture
+
+    asked = experiment("table-8.2")
+    runs = runs_of("table-8.2", printed_8_2)
+    figure = picture(runs, "", asked.panels(asked.settings["paper"]), asked.measures)
+    assert figure.axes[0].get_title() == "wsj_sample, train"
+    assert figure.axes[3].get_title() == "wsj_sample, test"
+    assert figure.axes[0].get_xticks().tolist() == [10, 15, 20, 25, 30, 40]

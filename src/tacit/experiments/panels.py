@@ -147,7 +147,7 @@ def picture(
             ax.set_xlabel(ALONG[along], fontsize=style.FONT_SIZE)
     for row, axes in enumerate(grid):
         _limit(axes, MOST.get(measures[0 if in_two else row], math.inf))
-        _mark_sizes(axes, runs.sizes)
+        _mark_sizes(axes, runs.sizes, along)
     handles: dict[str, Any] = {}
     for ax in grid.flat:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
@@ -173,16 +173,17 @@ def _what_is_drawn(runs: Runs, over: str) -> str:
     return f"lines: median over the {over}; bands: the middle half of them"
 
 
-def _mark_sizes(axes: Sequence[Axes], sizes: Sequence[int]) -> None:
+def _mark_sizes(axes: Sequence[Axes], sizes: Sequence[int], along: str) -> None:
     """Name the sizes themselves on a log scale of so few of them that powers of ten say little.
 
-    On a plain scale whole numbers are named: there is no half a state.
+    On a plain scale whole numbers are named, there is no half a state; of lengths those that there are.
     """
-    from matplotlib.ticker import MaxNLocator, NullFormatter
+    from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter
 
     if axes[0].get_xscale() != "log":
         for ax in axes:
-            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+            named = FixedLocator(sizes) if along == "longest" else MaxNLocator(integer=True)
+            ax.xaxis.set_major_locator(named)
         return
     if len(sizes) > FEW_SIZES:
         return

@@ -88,7 +88,7 @@ EXPERIMENT = Experiment(
     ),
     settings={
         "paper": settings(BankCase(ENGLISH)),
-        "small": settings(BankCase(ENGLISH, every=3), (10, 20, 30)),
+        "small": settings(BankCase(ENGLISH, every=3), (10, 20, 40)),
         "tiny": settings(BankCase(ENGLISH), (6, 10)),
     },
     panels=panels,

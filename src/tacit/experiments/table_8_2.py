@@ -28,6 +28,7 @@ from tacit.experiments.brackets import (
     BankCase,
     BankSettings,
     all_there,
+    has_vectors,
     of_few_features,
 )
 from tacit.experiments.grids import Method
@@ -211,7 +212,15 @@ def panels(chosen: BankSettings) -> list[Panel]:
     """Training sentences in the first row, test sentences below."""
     shown = lines([*(method.name for method in SPECTRAL), CCM.name, RIGHT.name], None, OWN.name)
     order = sorted(chosen.cases, key=lambda case: case.part, reverse=True)
-    return [Panel(str(case), case, shown) for case in order]
+    known = {method.name: method for method in METHODS}
+    return [
+        Panel(
+            str(case),
+            case,
+            tuple(line for line in shown if has_vectors(known[line.method], case.treebank)),
+        )
+        for case in order
+    ]
 
 
 EXPERIMENT = Experiment(
@@ -244,7 +253,7 @@ EXPERIMENT = Experiment(
     ),
     settings={
         "paper": settings(),
-        "small": settings((10, 20, 30), (5, 8, 12), 10),
+        "small": settings((10, 20, 40), (5, 8, 12), 10),
         "tiny": replace(settings((6, 10)), methods=of_few_features(METHODS, 8)),
     },
     panels=panels,
