@@ -125,7 +125,8 @@ def test_several_trees_and_their_probabilities(run, model):
         pytest.approx([n_right, log], rel=1e-5)
         for (_, n_right), log in zip(best, logs, strict=True)
     ]
-    assert out[len(best)] == ""  # an empty line after the trees of a sentence
+    # An empty line after the trees of a sentence, and one for the sentence without words.
+    assert out[len(best) : len(best) + 2] == ["", ""]
     lines = run("grammar", "parse", "model.tacit", "asked.txt", *more, "--json").splitlines()
     objects = [json.loads(line)["trees"] for line in lines]
     assert [each["log_prob"] for each in objects[0]] == logs.tolist()
