@@ -38,6 +38,7 @@ _LOADERS = {
     "ClassLM": ("class_lm", "saved_language", "load_classes"),
     "ConstituentContextModel": ("constituent_context", "saved_parser", "load_context_model"),
     "FactorialHMM": ("chains", "saved_junction", "load_junction"),
+    "GaussianMixtureMoments": ("gaussian_mixture", "saved_spherical", "load_spherical"),
     "GaussianTree": ("gaussian_tree", "saved_gaussian", "load_gaussian"),
     "HMM": ("hmm", "saved_hmm", "load_hmm"),
     "HigherOrderHMM": ("chains", "saved_junction", "load_junction"),
