@@ -286,5 +286,5 @@ def test_brackets_are_found_in_three_treebanks_at_the_lengths_of_the_thesis():
             {"vectors": "canonical", "prior": None, "top": top},
             True,
         )
-    assert options("table-8.2", "SpanParser") == ({"top": "heuristic"}, False)
+    assert options("table-8.2", "SpanParser") == ({"top": "own"}, False)
     assert options("table-8.2", "CCM") == options("table-8.1", "CCM") == ({"tags": "given"}, False)

@@ -50,7 +50,8 @@ N_NEURAL = 50  # numbers of a neural vector, as in the thesis
 LENGTHS = (10, 15, 20, 25, 30, 40)
 N_SPECTRAL = 3  # seeds of the metric, where other methods have more
 
-TRUE, HEURISTIC = "true", "heuristic"
+# Top brackets: those of the treebank, by the thesis' heuristic, or as `SpanParser` has them by default.
+TRUE, HEURISTIC, BY_ITSELF = "true", "heuristic", "own"
 
 
 @dataclass(frozen=True)
@@ -196,7 +197,7 @@ def guessed(case: BankCase, longest: int, seed: int, method: Method) -> Guessed:
     if method.learn == CONTEXTS:
         return _contexts(case.source, longest, seed, method.options)
     assert method.learn == METRIC, method
-    top = options.pop("top")
+    top = TRUE if options.pop("top") == TRUE else BY_ITSELF
     return _by_metric(case.source, seed, tuple(options.items()))[top]
 
 
@@ -239,10 +240,12 @@ def _contexts(
 def _by_metric(
     source: BankCase, seed: int, options: tuple[tuple[str, Any], ...]
 ) -> dict[str, Guessed]:
-    """The parser by a metric, with top brackets by the heuristic and with those of the treebank."""
+    """The parser by a metric, with top brackets of its own and with those of the treebank."""
     from tacit.estimators.span_parser import SpanParser
 
     given = dict(options)
+    if "prior" in given:  # as printed
+        given["top"] = HEURISTIC
     bank = bank_of(source.treebank, source.every)
     vectors = _vectors(given.pop("vectors", LEARNT), source.treebank)
     text = [bank.sentences[place] for place in bank.places(source.part)]
@@ -253,7 +256,7 @@ def _by_metric(
     learning = time.process_time() - begun
     short = [place for place, (n, _) in enumerate(bank.golds) if n <= source.most]
     found = {}
-    for top in (HEURISTIC, TRUE):
+    for top in (BY_ITSELF, TRUE):
         begun = time.process_time()
         tops = bank.tops(top) if top == TRUE else None
         spans: list[Spans] = [[] for _ in bank.sentences]

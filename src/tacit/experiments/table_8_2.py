@@ -13,6 +13,7 @@ from statistics import fmean
 from tacit.experiments.bracket_tables import REPLACED, banks_in, f1, lengths_table
 from tacit.experiments.brackets import (
     BRANCHING,
+    BY_ITSELF,
     CANONICAL,
     CHINESE,
     CLUSTERS,
@@ -49,7 +50,10 @@ CCM = Method("CCM", CONTEXTS, (("tags", "given"),))
 RIGHT_O, RIGHT = (
     Method(f"right-branching{ending}", BRANCHING, (("top", top),)) for ending, top in _ENDINGS
 )
-OWN_O, OWN = (Method(f"SpanParser{ending}", METRIC, (("top", top),)) for ending, top in _ENDINGS)
+OWN_O, OWN = (
+    Method(f"SpanParser{ending}", METRIC, (("top", top),))
+    for ending, top in (("-O", TRUE), ("", BY_ITSELF))
+)
 METHODS = (*SPECTRAL, CCM, RIGHT_O, RIGHT, OWN_O, OWN)
 NAMES = tuple(method.name for method in METHODS)
 OURS = {"BC": OWN.name, "BC-O": OWN_O.name}
