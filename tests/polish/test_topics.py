@@ -105,6 +105,16 @@ def test_steps_end_where_they_gain_too_little_and_topics_come_by_weight():
     assert not polish_topics(batches, start, replace(steps, n_steps=2)).converged
 
 
+def test_words_that_never_occur_are_rare_and_harm_nothing():
+    counts, _, start = drawn(6)
+    more = csr_array(np.hstack([counts, np.zeros((12, 2), dtype=counts.dtype)]).astype(np.int32))
+    batches = Documents(more, tuple(map(str, range(9)))).batches()
+    for single in (False, True):
+        found = polish_topics(batches, np.hstack([start, np.zeros((3, 2))]), STEPS, single=single)
+        assert np.isfinite(found.trace).all()
+        assert (found.words[:, 7:] < found.words[:, :7].max(axis=1, keepdims=True)).all()
+
+
 def test_fitting_alpha_finds_the_parameters_that_documents_were_drawn_with():
     alpha = np.array([0.8, 0.3, 0.1])
     words = np.kron(

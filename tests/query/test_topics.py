@@ -16,9 +16,8 @@ def test_mixtures_are_those_of_scikit_learn():
 
     rng = np.random.default_rng(0)
     counts = rng.poisson(2.0, size=(20, 4))
-    peer = LatentDirichletAllocation(3, doc_topic_prior=0.4, max_doc_update_iter=1000)
-    peer.mean_change_tol = 1e-9
-    peer.fit(counts)
+    peer = LatentDirichletAllocation(3, doc_topic_prior=0.4, max_iter=1).fit(counts)
+    peer.set_params(max_doc_update_iter=1000, mean_change_tol=1e-9)
     peer.components_ = WORDS * 1e12 + 1e-9
     peer.exp_dirichlet_component_ = WORDS + 1e-300
     topics = Topics(WORDS, np.full(3, 1 / 3), 1.2)

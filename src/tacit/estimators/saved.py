@@ -53,6 +53,7 @@ _LOADERS = {
     "PowerLowRankLM": ("power_low_rank_lm", "saved_ensemble", "load_ensemble"),
     "ProbabilisticAutomaton": ("probabilistic_automaton", "saved_automata", "load_automaton"),
     "SpanParser": ("span_parser", "saved_parser", "load_parser"),
+    "TopicModel": ("topic_model", "saved_topics", "load_topics"),
     "WeightedAutomaton": ("automata", "saved_automata", "load_automaton"),
 }
 

@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 _FEW = 64  # documents or words that are no work for a thread
-_LEAST = 1e-30
+_LEAST, _RARE = 1e-30, 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,8 @@ def random_topics(batches: DocumentBatches, n_topics: int, random_state: int) ->
 def _smoothed(start: Array, totals: Array, share: float) -> Singles:
     """(word, topic) word probabilities mixed with those of all documents."""
     mixed = (1 - share) * start + share * totals / max(totals.sum(), _LEAST)
-    return np.ascontiguousarray(mixed.T, dtype=np.float32)
+    # Words that never occur have logarithms, too.
+    return np.ascontiguousarray(np.maximum(mixed, _RARE).T, dtype=np.float32)
 
 
 class _Source:

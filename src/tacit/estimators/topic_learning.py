@@ -1,0 +1,214 @@
+"""How topics are learnt: moments, then steps; the number of topics by documents set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.documents import Counts, DocumentBatches, Documents
+from tacit.errors import DataError, RankError
+from tacit.estimators.progress import Report, silent
+from tacit.evaluate.topics import completion_perplexity
+from tacit.moments.documents import Weighting
+from tacit.params.topics import Topics, topics_of_documents
+from tacit.polish.topics import TopicSteps, fitting_alpha, polish_topics, random_topics
+
+Array = NDArray[np.float64]
+
+# Chosen on the Associated Press documents: the sum of Dirichlet parameters with which moments are read where
+# steps follow, which learn their own.
+START_ALPHA0 = 0.1
+SMOOTHING = 0.01  # of the words of all documents, in each topic, where words are scored
+CANDIDATES = (5, 10, 20, 40, 80, 160)  # numbers of topics that "auto" tries
+_SAMPLE = 2000  # documents that Dirichlet parameters are fitted to
+_PRODUCTS, _FEW_PRODUCTS = 5, 3  # passes for pairs, of documents in memory and of others
+_APART = 5  # every fifth document chooses the number of topics
+_EM_STEPS, _EM_GAIN = 200, 1e-4  # of random starts: at most so many steps, each with so much gain
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSettings:
+    """The checked arguments about learning."""
+
+    n_topics: int | None  # None: documents that are set aside choose
+    alpha0: float | None  # None: learnt
+    single: bool
+    learn: str
+    weighting: Weighting
+    solver: str
+    n_steps: int
+    seed: int
+    n_jobs: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LearntModel:
+    """Topics, the share of each word in all documents, and what happened."""
+
+    topics: Topics
+    word_shares: Array  # (word,)
+    diagnostics: dict[str, Any]
+
+
+def learn_topics(
+    batches: DocumentBatches, settings: TopicSettings, report: Report = silent
+) -> LearntModel:
+    """Topics of documents, as the settings ask for them."""
+    if batches.n_words < 2:
+        raise DataError(
+            f"the vocabulary has {batches.n_words} word(s); topics are told apart by words, give two or more"
+        )
+    counted = _Counted(batches)
+    batches = counted
+    tried: dict[str, float] = {}
+    n_topics = settings.n_topics
+    if n_topics is None:
+        n_topics, tried = _chosen_number(batches, settings, report)
+    topics, found = _learnt(batches, n_topics, settings, report)
+    lengths = np.concatenate(counted.lengths)
+    diagnostics = {
+        "learn": settings.learn,
+        "n_topics": n_topics,
+        "n_documents": len(lengths),
+        "n_empty": int((lengths == 0).sum()),
+        "n_short": int((lengths < 3).sum()),  # have no three words that could meet
+        "n_words": batches.n_words,
+        "n_tokens": int(lengths.sum()),
+        "n_passes": batches.n_passes,
+        **found,
+    }
+    if tried:
+        diagnostics["perplexities"] = tried
+    return LearntModel(topics, counted.totals / counted.totals.sum(), diagnostics)
+
+
+class _Counted(DocumentBatches):
+    """The same batches, whose words and lengths are counted while they are read for the first time."""
+
+    def __init__(self, batches: DocumentBatches) -> None:
+        super().__init__(
+            lambda: batches, batches.words, batches.n_documents, batches.named, batches.in_memory
+        )
+        self.n_passes = batches.n_passes
+        self.totals = np.zeros(batches.n_words)  # (word,)
+        self.lengths = [np.zeros(0, dtype=np.int64)]  # of documents, for each batch
+        self.known = False
+
+    def __iter__(self) -> Iterator[Counts]:
+        for batch in super().__iter__():
+            if not self.known:
+                self.totals += np.bincount(batch.indices, batch.data, minlength=self.n_words)
+                self.lengths.append(np.asarray(batch.sum(axis=1, dtype=np.int64)).ravel())
+            yield batch
+        if not self.known and not self.totals.any():
+            raise DataError("no document has any word; give documents with words of the vocabulary")
+        self.known = True
+
+
+def _learnt(
+    batches: DocumentBatches, n_topics: int, settings: TopicSettings, report: Report
+) -> tuple[Topics, dict[str, Any]]:
+    found: dict[str, Any] = {}
+    if settings.learn == "em":
+        start = random_topics(batches, n_topics, settings.seed)
+        steps = TopicSteps(n_steps=_EM_STEPS, tolerance=_EM_GAIN)
+    else:
+        report(0.0, "moments")
+        start_topics, found["moments"] = _by_moments(batches, n_topics, settings)
+        if settings.learn == "moments":
+            return start_topics, found
+        start, steps = start_topics.words, TopicSteps(n_steps=settings.n_steps)
+    if settings.alpha0 is not None and not settings.single:
+        steps = replace(steps, alpha=settings.alpha0 / n_topics)
+
+    def told(done: int, objective: float) -> None:
+        report(done / steps.n_steps, f"step {done}: {objective:.4f}")
+
+    polished = polish_topics(
+        batches, start, steps, single=settings.single, n_jobs=settings.n_jobs, progress=told
+    )
+    found |= {"trace": list(polished.trace), "converged": polished.converged}
+    if settings.single:
+        return Topics(polished.words, polished.weights, 0.0), found
+    if settings.alpha0 is not None:
+        return Topics(polished.words, polished.weights, settings.alpha0), found
+    alpha = np.full(n_topics, steps.alpha)
+    alpha = fitting_alpha(polished.words, _sample(batches), alpha, n_jobs=settings.n_jobs)
+    # Their sum says how mixed documents are; shares of small topics come out too large.
+    return Topics(polished.words, polished.weights, float(alpha.sum())), found
+
+
+def _by_moments(
+    batches: DocumentBatches, n_topics: int, settings: TopicSettings
+) -> tuple[Topics, dict[str, Any]]:
+    alpha0: Any = settings.alpha0
+    if settings.single:
+        alpha0 = 0.0
+    elif alpha0 is None:
+        alpha0 = "auto" if settings.learn == "moments" else START_ALPHA0
+    learnt = topics_of_documents(
+        batches,
+        n_topics,
+        alpha0=alpha0,
+        weighting=settings.weighting,
+        solver=settings.solver,
+        n_products=_PRODUCTS if batches.in_memory else _FEW_PRODUCTS,
+        random_state=settings.seed,
+    )
+    return learnt.topics, learnt.report.as_dict()
+
+
+def _sample(batches: DocumentBatches) -> Counts:
+    """Some documents from all over."""
+    from scipy.sparse import vstack
+
+    every = max((batches.n_documents or 0) // _SAMPLE, 1)
+    parts, seen = [], 0
+    for batch in batches:
+        parts.append(batch[-seen % every :: every])
+        seen += batch.shape[0]
+    return vstack(parts, format="csr") if len(parts) > 1 else parts[0]
+
+
+def smoothed(topics: Topics, word_shares: Array, share: float = SMOOTHING) -> Topics:
+    """The same topics with a share of the words of all documents in each: no word is impossible."""
+    words = (1 - share) * topics.words + share * word_shares
+    return Topics(words, topics.weights, topics.alpha0)
+
+
+def _chosen_number(
+    batches: DocumentBatches, settings: TopicSettings, report: Report
+) -> tuple[int, dict[str, float]]:
+    """The number of topics with which documents that were set aside are completed best."""
+    (counts,) = [*batches] if batches.in_memory else [_sample(batches)]
+    apart = np.arange(counts.shape[0]) % _APART == _APART - 1
+    if counts.shape[0] < 2 * _APART:
+        raise DataError(
+            f"{counts.shape[0]} documents are too few to choose the number of topics by; give n_topics"
+        )
+    rest, test = counts[np.flatnonzero(~apart)], counts[np.flatnonzero(apart)]
+    names = tuple(map(str, range(counts.shape[1])))
+    totals = np.bincount(rest.indices, rest.data, minlength=rest.shape[1])
+    learning = Documents(rest, names, named=False).batches()
+    tried: dict[str, float] = {}
+    worse = 0
+    for place, number in enumerate(CANDIDATES):
+        report(place / len(CANDIDATES), f"{number} topics")
+        try:
+            topics, _ = _learnt(learning, number, settings, silent)
+        except RankError:
+            break  # more have even less to go by
+        usable = smoothed(topics, totals / totals.sum())
+        tried[str(number)] = completion_perplexity(usable, test, n_jobs=settings.n_jobs)
+        worse = worse + 1 if tried[str(number)] > min(tried.values()) else 0
+        if worse == 2:
+            break
+    if not tried:
+        raise DataError(
+            f"not even {CANDIDATES[0]} topics can be told apart in {rest.shape[0]} documents; give n_topics"
+        )
+    return int(min(tried, key=lambda number: tried[number])), tried

@@ -1,0 +1,403 @@
+"""Topic models as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from tacit.errors import ArgumentError, DataError, NotAvailableError
+from tacit.estimators.arguments import (
+    check_choice,
+    check_count,
+    check_number,
+    check_rows,
+    generator_from,
+    seed_from,
+)
+
+if TYPE_CHECKING:
+    from tacit.data.documents import DocumentBatches, Documents
+    from tacit.estimators.topic_learning import LearntModel, TopicSettings
+    from tacit.params.topics import Topics
+
+Array = NDArray[np.float64]
+
+SOLVERS = ("jacobi", "power", "simultaneous", "als")
+
+
+class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Topics of documents: latent Dirichlet allocation by moments, with or without variational steps.
+
+    How often two and three words meet in documents determines the topics (Anandkumar et al. 2012). They are
+    found in a few passes by linear algebra, which draws no topics by chance: the same documents give the same
+    topics. A few variational steps from there make them fit the documents better than long sampling does.
+
+    Parameters
+    ----------
+    n_topics : int or "auto"
+        ``"auto"``: the number of 5, 10, 20, 40, 80 and 160 with which every fifth document, set aside, is
+        completed best.
+    alpha0 : float or "auto"
+        Sum of the Dirichlet parameters of the topics in a document: small where documents have few topics.
+        ``"auto"`` learns it.
+    model : {"lda", "single"}
+        Whether documents mix topics, or have one each.
+    learn : {"auto", "moments", "em"}
+        ``"moments"`` alone; ``"auto"``: moments and `n_steps` variational steps; ``"em"``: such steps from a
+        random start until they gain nothing.
+    words : path or sequence of str, optional
+        The vocabulary, or a file with a word a line. Lists of words are counted over it; without it all
+        words of the documents are taken. Files and matrices have a column for each word.
+    weighting : {"length", "pool", "document"}
+        What counts alike in moments: all words, all pairs of words (best where documents are short and
+        honest), or all documents.
+    cap : int, "auto" or None
+        In moments a word counts at most so often in one document, against repetition and spam.
+    solver : {"jacobi", "power", "simultaneous", "als"}
+        How the tensor of moments is taken apart, see `tacit.factor.tensors.decompose`.
+    n_steps : int
+        Variational steps of ``learn="auto"``.
+    n_jobs : int, optional
+        Threads; by default all processors. What is learnt does not depend on it.
+    random_state : int, Generator or None
+        Of the random columns that the directions of pairs are found with, which hardly matters, and of the
+        start of ``learn="em"``, which does.
+    progress : None, bool or callable
+        True draws a bar on a terminal; a callable gets (share done, text).
+
+    Attributes
+    ----------
+    topics_ : Topics
+        Word probabilities of topics and their weights, the heaviest first.
+    components_ : (topic, word) array
+        ``topics_.words``, by scikit-learn's name; rows sum to one.
+    alpha_ : (topic,) array
+        Dirichlet parameters.
+    words_ : tuple of str
+        The vocabulary.
+    word_shares_ : (word,) array
+        The share of each word in all documents.
+    diagnostics_ : dict
+        What was learnt from and how it went, in plain values; "moments" has eigenvalues, residual and
+        surplus components.
+
+    Examples
+    --------
+    >>> from tacit.estimators.topic_model import TopicModel
+    >>> documents = [
+    ...     ["cat", "dog", "cat"],
+    ...     ["vet", "cat", "dog", "vet"],
+    ...     ["tax", "law", "tax"],
+    ... ] * 20
+    >>> model = TopicModel(n_topics=2).fit(documents)
+    >>> [words[0] for words in model.top_words(1)]
+    ['cat', 'tax']
+    >>> model.transform([["law", "law", "tax"]]).argmax()
+    np.int64(1)
+    """
+
+    topics_: Topics
+    words_: tuple[str, ...]
+
+    def __init__(
+        self,
+        n_topics: int | Literal["auto"] = "auto",
+        alpha0: float | Literal["auto"] = "auto",
+        model: str = "lda",
+        *,
+        learn: str = "auto",
+        words: str | os.PathLike[str] | Sequence[str] | None = None,
+        weighting: str = "length",
+        cap: int | Literal["auto"] | None = 3,
+        solver: str = "jacobi",
+        n_steps: int = 10,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        progress: Any = None,
+    ) -> None:
+        self.n_topics = n_topics
+        self.alpha0 = alpha0
+        self.model = model
+        self.learn = learn
+        self.words = words
+        self.weighting = weighting
+        self.cap = cap
+        self.solver = solver
+        self.n_steps = n_steps
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn topics.
+
+        Parameters
+        ----------
+        X : documents
+            A matrix of counts (document, word), sparse or not; a list with a list of words for each document;
+            a frame with a column for each word, or a column of lists of words; a path to a file of UCI
+            bag-of-words or LDA-C; a list of matrices, which is read again in each pass. Files and lists of
+            matrices are never in memory as a whole.
+        y : None
+            Not used.
+
+        Raises
+        ------
+        DataError
+            Counts that are negative or not whole, no words, a vocabulary that does not fit.
+        RankError
+            If there are fewer topics to tell apart; it says how many.
+        """
+        from tacit.data.document_reading import document_batches
+
+        settings = self._settings()
+        batches = document_batches(X, self.words)
+        self._forget("documents_")
+        self._keep(batches, self._learn(batches, settings))
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn topics from documents and all those given to `partial_fit` before.
+
+        The documents themselves (`documents_`, sparse) are kept, not sums of them, and topics are learnt from
+        all of them anew: the same as `fit` on all at once, whatever the batches.
+
+        Parameters
+        ----------
+        X : see `fit`
+            Lists of words need a vocabulary (`words`) from the second time on; it is that of the first.
+        """
+        from tacit.data.document_reading import read_documents
+
+        words = self.words
+        seen: Documents | None = getattr(self, "documents_", None)
+        if words is None and seen is not None and seen.named:
+            words = seen.words
+        return self._learn_from([] if seen is None else [seen], read_documents(X, words))
+
+    def merge(self, other: TopicModel) -> Self:
+        """Learn topics from the documents of two models that learnt by `partial_fit`."""
+        parts: list[Documents] = [
+            model.documents_ for model in (self, other) if hasattr(model, "documents_")
+        ]
+        if len(parts) < 2:
+            raise NotAvailableError(
+                "both models must have learnt by partial_fit, which keeps documents"
+            )
+        return self._learn_from(parts[:1], parts[1])
+
+    def transform(self, X: Any) -> Array:
+        """(document, topic) the mean share of each topic in each document.
+
+        Variational inference with topics and Dirichlet parameters as learnt; with ``model="single"`` the
+        posterior of the topic. Words outside the vocabulary are left out of lists of words.
+        """
+        from tacit.query.topics import document_mixtures
+
+        counts = self._read(X).counts
+        return document_mixtures(self._smoothed(), counts, n_jobs=self._threads())
+
+    def top_words(self, n_words: int = 10) -> list[list[str]]:
+        """The likeliest words of each topic, the likeliest first."""
+        from tacit.query.topics import top_words
+
+        check_count("n_words", n_words)
+        self._check_fitted()
+        return [[self.words_[p] for p in row] for row in top_words(self.topics_, n_words)]
+
+    def perplexity(self, X: Any) -> float:
+        """Perplexity of one half of the words of each document, given the other half.
+
+        Document completion: comparable between models of any kind. Each topic gets 1 % of the words of all
+        documents learnt from, so that no word is impossible.
+
+        Parameters
+        ----------
+        X : see `fit`
+            Documents that were not learnt from.
+        """
+        from tacit.evaluate.topics import completion_perplexity
+
+        counts = self._read(X).counts
+        return completion_perplexity(self._smoothed(), counts, n_jobs=self._threads())
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the logarithm of `perplexity`: the larger the better."""
+        return -float(np.log(self.perplexity(X)))
+
+    def coherence(self, X: Any, n_words: int = 10) -> Array:
+        """(topic,) mean normalised pointwise mutual information of pairs of top words, from -1 to 1.
+
+        Parameters
+        ----------
+        X : see `fit`
+            Documents to count in which words meet.
+        n_words : int
+            Top words of each topic.
+        """
+        from tacit.evaluate.topics import coherence
+        from tacit.query.topics import top_words
+
+        check_count("n_words", n_words)
+        counts = self._read(X).counts
+        return coherence(top_words(self.topics_, n_words), counts)
+
+    def sample(
+        self, n_documents: int = 1, length: int = 100, random_state: Any = None
+    ) -> Documents:
+        """Documents drawn from the model.
+
+        Parameters
+        ----------
+        n_documents : int
+        length : int
+            Words of each.
+        random_state : int, Generator or None
+        """
+        from tacit.data.documents import Documents
+        from tacit.query.topics import sample_documents
+
+        check_rows("n_documents", n_documents)
+        check_rows("length", length)
+        self._check_fitted()
+        lengths = np.full(n_documents, length)
+        counts = sample_documents(self.topics_, lengths, generator_from(random_state))
+        return Documents(counts, self.words_)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file, whole or not at all; `tacit.load` reads it.
+
+        Documents that `partial_fit` keeps are not written.
+        """
+        from tacit.estimators.saved_topics import save_topics
+
+        self._check_fitted()
+        save_topics(self, path)
+
+    @property
+    def components_(self) -> Array:
+        """(topic, word) word probabilities."""
+        self._check_fitted()
+        return self.topics_.words
+
+    @property
+    def alpha_(self) -> Array:
+        """(topic,) Dirichlet parameters."""
+        self._check_fitted()
+        return self.topics_.alpha
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.topics_.n_topics
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn should know: whole counts go in."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    # -- within -----------------------------------------------------------------------------------
+
+    def _settings(self) -> TopicSettings:
+        """The arguments, checked."""
+        from tacit.estimators.topic_learning import TopicSettings
+        from tacit.moments.documents import Weighting
+
+        check_count("n_topics", self.n_topics, word="auto")
+        check_choice("model", self.model, ("lda", "single"))
+        single = self.model == "single"
+        check_number("alpha0", self.alpha0, positive=True, word="auto")
+        if single and self.alpha0 != "auto":
+            raise ArgumentError(
+                f'alpha0={self.alpha0!r} with model="single", which has none; leave it out'
+            )
+        check_choice("learn", self.learn, ("auto", "moments", "em"))
+        check_choice("weighting", self.weighting, ("length", "pool", "document"))
+        check_choice("solver", self.solver, SOLVERS)
+        check_count("n_steps", self.n_steps)
+        return TopicSettings(
+            n_topics=None if isinstance(self.n_topics, str) else int(self.n_topics),
+            alpha0=None if isinstance(self.alpha0, str) else float(self.alpha0),
+            single=single,
+            learn=self.learn,
+            weighting=Weighting(self.weighting, self.cap),  # type: ignore[arg-type]
+            solver=self.solver,
+            n_steps=int(self.n_steps),
+            seed=seed_from(self.random_state),
+            n_jobs=self._threads(),
+        )
+
+    def _threads(self) -> int:
+        from tacit.loops.threads import n_threads
+
+        return n_threads(-1 if self.n_jobs is None else self.n_jobs) or 1
+
+    def _learn(self, batches: DocumentBatches, settings: TopicSettings) -> LearntModel:
+        from tacit.estimators.progress import reporting
+        from tacit.estimators.topic_learning import learn_topics
+
+        with reporting(self.progress) as report:
+            return learn_topics(batches, settings, report)
+
+    def _learn_from(self, parts: list[Documents], more: Documents) -> Self:
+        from scipy.sparse import csr_array, vstack
+
+        from tacit.data.document_reading import read_documents
+
+        settings = self._settings()
+        if parts:
+            before = parts[0]
+            more = read_documents(more, before.words if before.named else None)
+            if more.n_words != before.n_words:
+                raise DataError(
+                    f"the documents have {more.n_words} words, those before {before.n_words}; "
+                    f"count all over the same words"
+                )
+            counts = csr_array(vstack([before.counts, more.counts], format="csr"))
+            more = type(more)(counts, before.words, before.named)
+        batches = more.batches()
+        self._keep(batches, self._learn(batches, settings))
+        self.documents_ = more
+        return self
+
+    def _keep(self, batches: DocumentBatches, learnt: LearntModel) -> None:
+        self.words_ = batches.words
+        self.topics_, self.word_shares_ = learnt.topics, learnt.word_shares
+        self.diagnostics_ = learnt.diagnostics
+        self.n_features_in_ = batches.n_words
+        self._forget("feature_names_in_")
+        if batches.named:
+            self.feature_names_in_ = np.array(batches.words, dtype=object)
+
+    def _forget(self, name: str) -> None:
+        if hasattr(self, name):
+            delattr(self, name)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "topics_"):
+            raise NotAvailableError("this TopicModel has not learnt any topics yet; call fit first")
+
+    def _smoothed(self) -> Topics:
+        from tacit.estimators.topic_learning import smoothed
+
+        return smoothed(self.topics_, self.word_shares_)
+
+    def _read(self, X: Any) -> Documents:
+        """Documents over the words that were learnt."""
+        from tacit.data.document_reading import read_documents
+
+        self._check_fitted()
+        named = hasattr(self, "feature_names_in_")
+        found = read_documents(X, self.words_ if named else None)
+        if found.n_words != len(self.words_):
+            raise DataError(
+                f"the documents have {found.n_words} words, but the model learnt {len(self.words_)}; "
+                f"count them over the words of the model (words_)"
+            )
+        return found

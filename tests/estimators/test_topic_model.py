@@ -1,0 +1,261 @@
+"""The estimator of topics: learning, questions, files, mistakes."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+import tacit
+from tacit.errors import (
+    ArgumentError,
+    DataError,
+    FileFormatError,
+    NotAvailableError,
+    RankError,
+)
+from tacit.estimators.topic_learning import SMOOTHING
+from tacit.estimators.topic_model import TopicModel
+from tacit.evaluate.topics import completion_perplexity, topic_agreement
+from tacit.files.models import read_model, write_model
+from tacit.params.topics import Topics
+from tacit.query.topics import sample_documents
+
+N_WORDS = 40
+NAMES = [f"w{place}" for place in range(N_WORDS)]
+
+
+def truth(alpha0=0.5):
+    rng = np.random.default_rng(0)
+    words = 0.9 * np.kron(np.eye(4), rng.dirichlet(np.ones(10), size=1)) + 0.1 / N_WORDS
+    return Topics(words / words.sum(axis=1, keepdims=True), np.array([0.4, 0.3, 0.2, 0.1]), alpha0)
+
+
+@pytest.fixture(scope="module")
+def counts():
+    return sample_documents(truth(), np.full(600, 40), np.random.default_rng(1))
+
+
+@pytest.fixture(scope="module")
+def model(counts):
+    return TopicModel(4, words=NAMES, n_jobs=1).fit(counts)
+
+
+@pytest.fixture(scope="module")
+def many():
+    return sample_documents(truth(), np.full(3000, 60), np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("learn", ["auto", "moments"])
+@pytest.mark.parametrize("alpha0", ["auto", 0.5])
+def test_topics_are_those_that_documents_were_drawn_from(many, learn, alpha0):
+    model = TopicModel(4, alpha0, learn=learn, cap=None, n_jobs=1).fit(many)
+    assert topic_agreement(model.components_, truth().words) > 0.9
+    assert model.topics_.weights == pytest.approx(truth().weights, abs=0.05)
+    assert 0.25 < model.alpha_.sum() < 1.0
+    assert (np.diff(model.topics_.weights) <= 0).all()
+
+
+def test_some_random_start_finds_them_too_and_none_is_better(many):
+    model = TopicModel(4, cap=None, n_jobs=1, n_steps=100).fit(many)
+    starts = [TopicModel(4, learn="em", random_state=seed, n_jobs=1).fit(many) for seed in range(4)]
+    assert max(topic_agreement(each.components_, truth().words) for each in starts) > 0.9
+    reached = [each.diagnostics_["trace"][-1] for each in starts]
+    assert max(reached) <= model.diagnostics_["trace"][-1] + 1e-3  # of the last steps
+
+
+@pytest.mark.parametrize("learn", ["auto", "moments", "em"])
+def test_one_topic_for_each_document(learn):
+    counts = sample_documents(truth(0.0), np.full(3000, 40), np.random.default_rng(2))
+    model = TopicModel(4, model="single", learn=learn, cap=None, n_jobs=1).fit(counts)
+    assert topic_agreement(model.components_, truth().words) > 0.9
+    assert model.alpha_.sum() == 0.0
+    shares = model.transform(counts)
+    assert shares.max(axis=1).mean() > 0.95
+    assert shares.mean(axis=0) == pytest.approx(truth().weights, abs=0.08)
+
+
+def test_variational_steps_complete_documents_better_than_moments_alone(counts):
+    fresh = sample_documents(truth(), np.full(200, 40), np.random.default_rng(5))
+    moments = TopicModel(4, learn="moments", n_jobs=1).fit(counts)
+    both = TopicModel(4, n_jobs=1).fit(counts)
+    assert both.perplexity(fresh) < moments.perplexity(fresh) < N_WORDS
+    assert both.score(fresh) == pytest.approx(-np.log(both.perplexity(fresh)), rel=1e-12)
+    shares = np.asarray(counts.sum(axis=0)).ravel() / counts.sum()
+    words = (1 - SMOOTHING) * both.components_ + SMOOTHING * shares
+    smoothed = Topics(words, both.topics_.weights, both.topics_.alpha0)
+    assert both.perplexity(fresh) == completion_perplexity(smoothed, fresh)
+
+
+def test_the_number_of_topics_is_chosen_by_documents_set_aside(counts):
+    model = TopicModel(learn="moments", alpha0=0.5, n_jobs=1).fit(counts)
+    tried = model.diagnostics_["perplexities"]
+    assert model.topics_.n_topics == int(min(tried, key=tried.get)) == 5
+    with pytest.raises(DataError, match="too few to choose the number of topics"):
+        TopicModel().fit(counts[:5])
+
+
+def test_all_kinds_of_input_give_the_same_model(counts, model, tmp_path):
+    lines = []
+    lists = []
+    for row in counts.toarray():
+        places = np.flatnonzero(row)
+        lines.append(" ".join([str(len(places)), *(f"{place}:{row[place]}" for place in places)]))
+        lists.append([NAMES[place] for place in places for _ in range(row[place])])
+    (tmp_path / "documents.ldac").write_text("\n".join([*lines, ""]))
+    (tmp_path / "words.txt").write_text("\n".join([*NAMES, ""]))
+    wanted = model.components_
+    frame = pd.DataFrame(counts.toarray(), columns=NAMES)
+    for X, words in ((counts.toarray(), NAMES), (frame, None), (lists, NAMES)):
+        found = TopicModel(4, words=words, n_jobs=2).fit(X)
+        assert np.array_equal(found.components_, wanted)
+        assert found.top_words(3) == model.top_words(3)
+        assert found.get_feature_names_out()[0] == "topicmodel0"
+    parts = [counts[:250], counts[250:]]
+    for X in (tmp_path / "documents.ldac", parts):
+        streamed = TopicModel(4, learn="moments", alpha0=0.5, words=tmp_path / "words.txt").fit(X)
+        alone = TopicModel(4, learn="moments", alpha0=0.5, words=NAMES).fit(counts)
+        # Of 40 words, three products span the same space as five.
+        assert streamed.components_ == pytest.approx(alone.components_, abs=1e-6)
+        assert streamed.diagnostics_["n_passes"] == 4
+        assert streamed.diagnostics_["n_tokens"] == counts.sum()
+
+
+def test_documents_in_parts_are_documents_at_once(counts, model):
+    first = (
+        TopicModel(4, words=NAMES, n_jobs=1).partial_fit(counts[:200]).partial_fit(counts[200:400])
+    )
+    second = TopicModel(4, words=NAMES, n_jobs=1).partial_fit(counts[400:])
+    first.merge(second)
+    assert np.array_equal(first.components_, model.components_)
+    assert np.array_equal(first.alpha_, model.alpha_)
+    assert first.documents_.n_documents == 600
+    first.fit(counts)
+    with pytest.raises(NotAvailableError, match="partial_fit, which keeps documents"):
+        first.merge(second)
+
+
+def test_questions_agree_with_each_other(counts, model):
+    shares = model.transform(counts)
+    assert shares.shape == (600, 4)
+    assert shares.sum(axis=1) == pytest.approx(np.ones(600), rel=1e-12)
+    assert shares.mean(axis=0) == pytest.approx(truth().weights, abs=0.05)
+    assert model.transform(csr_array((1, N_WORDS), dtype=int))[0] == pytest.approx(
+        model.topics_.weights
+    )
+    tops = model.top_words(5)
+    assert [len(row) for row in tops] == [5] * 4
+    assert tops[0][0] == NAMES[model.components_[0].argmax()]
+    found = model.coherence(counts, 5)
+    assert found.shape == (4,)
+    assert (found > 0).all()
+    drawn = model.sample(3, 7, random_state=0)
+    assert drawn.lengths.tolist() == [7, 7, 7]
+    assert model.transform(drawn).shape == (3, 4)
+    assert model.transform([["w0", "never seen", "w1"]]) == pytest.approx(
+        model.transform([["w0", "w1"]])
+    )
+
+
+def test_scikit_learn_can_copy_search_and_pickle(counts, model):
+    again = clone(model)
+    assert not hasattr(again, "topics_")
+    assert again.get_params()["words"] == NAMES
+    kept = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(kept.components_, model.components_)
+    search = GridSearchCV(
+        TopicModel(n_jobs=1, learn="moments", alpha0=0.5), {"n_topics": [1, 4]}, cv=2
+    )
+    assert search.fit(counts.toarray()).best_params_ == {"n_topics": 4}
+
+
+def test_files_give_the_model_back(counts, model, tmp_path):
+    path = tmp_path / "topics.tacit"
+    model.save(path)
+    found = tacit.load(path)
+    assert found.words_ == model.words_
+    assert np.array_equal(found.transform(counts), model.transform(counts))
+    assert found.perplexity(counts) == model.perplexity(counts)
+    assert found.diagnostics_ == model.diagnostics_
+    assert found.get_params()["n_topics"] == 4
+    header, arrays = read_model(path)
+    for damage in (
+        {"topics": arrays["topics"] * 2},
+        {"topics": arrays["topics"][:, :5]},
+        {"weights": arrays["weights"].astype(np.float32)},
+        {"word_shares": arrays["word_shares"][1:]},
+    ):
+        write_model(path, header, {**arrays, **damage})
+        with pytest.raises(FileFormatError):
+            tacit.load(path)
+
+
+def test_progress_is_told(counts):
+    told = []
+    TopicModel(4, n_jobs=1, n_steps=3, progress=lambda *said: told.append(said)).fit(counts)
+    assert told[0] == (0.0, "moments")
+    assert told[-1][0] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"n_topics": 0}, "n_topics=0"),
+        ({"n_topics": "all"}, "n_topics='all'"),
+        ({"alpha0": 0.0}, "alpha0=0.0"),
+        ({"alpha0": "none"}, "alpha0='none'"),
+        ({"model": "singel"}, "did you mean 'single'"),
+        ({"model": "single", "alpha0": 0.5}, "which has none"),
+        ({"learn": "gibbs"}, "learn='gibbs'"),
+        ({"weighting": "all"}, "weighting='all'"),
+        ({"cap": 0}, "cap=0"),
+        ({"solver": "svd"}, "solver='svd'"),
+        ({"n_steps": 0}, "n_steps=0"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused(counts, arguments, says):
+    with pytest.raises(ArgumentError, match=says):
+        TopicModel(**{"n_topics": 4, **arguments}).fit(counts)
+
+
+def test_documents_that_cannot_be_learnt_from_are_refused(counts, model):
+    with pytest.raises(DataError, match="no document has any word"):
+        TopicModel(2).fit(csr_array((5, 4), dtype=int))
+    with pytest.raises(DataError, match="no document has any word"):
+        TopicModel(2).fit(np.zeros((0, 4)))
+    with pytest.raises(DataError, match=r"vocabulary has 1 word\(s\)"):
+        TopicModel(2).fit(np.full((9, 1), 5))
+    with pytest.raises(DataError, match="two words or more"):
+        TopicModel(2).fit(np.eye(5))
+    with pytest.raises(DataError, match="three words or more"):
+        TopicModel(1).fit(1 - np.eye(3))
+    with pytest.raises(DataError, match="never negative"):
+        TopicModel(2).fit(-counts)
+    for learn in ("moments", "auto"):
+        with pytest.raises(
+            RankError, match=r"n_topics=39 asked for, but .* only (\d+) positive"
+        ) as caught:
+            TopicModel(39, learn=learn, alpha0=0.5).fit(counts[:30])
+        workable = int(str(caught.value).split("only ")[1].split()[0])
+        TopicModel(workable, learn=learn, alpha0=0.5).fit(counts[:30])
+    with pytest.raises(DataError, match="but the vocabulary has 40"):
+        model.transform(counts[:, :5])
+    with pytest.raises(DataError, match="the model learnt 40"):
+        TopicModel(4).fit(counts).transform(counts[:, :5])
+    with pytest.raises(DataError, match="'other' is not among"):
+        model.transform(pd.DataFrame(counts.toarray(), columns=["other", *NAMES[1:]]))
+    with pytest.raises(DataError, match="those before 40"):
+        TopicModel(2).partial_fit(counts).partial_fit(counts[:, :5])
+    with pytest.raises(NotAvailableError, match="call fit first"):
+        TopicModel(2).transform(counts)
+
+
+def test_empty_and_short_documents_are_told_and_harm_nothing(counts):
+    more = csr_array(np.vstack([counts.toarray(), np.zeros((2, N_WORDS)), np.eye(N_WORDS)[:3]]))
+    model = TopicModel(4, learn="moments", alpha0=0.5).fit(more)
+    assert (model.diagnostics_["n_empty"], model.diagnostics_["n_short"]) == (2, 5)
+    alone = TopicModel(4, learn="moments", alpha0=0.5).fit(counts)
+    assert model.components_ == pytest.approx(alone.components_, abs=1e-9)
