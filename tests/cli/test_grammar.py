@@ -201,7 +201,7 @@ def test_trees_that_were_found_are_compared_with_a_treebank(run, folder):
     assert {row["exact"] for row in rows_of(text)} == {"100"}
 
 
-def test_a_grammar_is_scored_as_the_estimator_scores_itself(run, model):
+def test_a_grammar_is_scored_as_the_estimator_scores_itself(run, folder, model):
     for more, given_tags in (([], True), (["--untagged", "--jobs", "2"], False)):
         rows = json.loads(
             run(
@@ -220,6 +220,12 @@ def test_a_grammar_is_scored_as_the_estimator_scores_itself(run, model):
             assert row["f1"] == pytest.approx(100 * score.f1)
             assert row["precision"] == pytest.approx(100 * score.precision)
             assert row["n_sentences"] == 18
+    # Words with other tags than usual: without them, the tree is another.
+    phrases = "(NP (DT the) (NN sees)) (VP (VBZ cat) (NP (DT a) (NN dog)))"
+    (folder / "unusual.mrg").write_text(f"(TOP (S {phrases} (. .)))")
+    for more, f1 in (([], 100.0), (["--untagged"], 0.0)):
+        rows = json.loads(run("grammar", "evaluate", "model.tacit", "unusual.mrg", *more, "--json"))
+        assert {row["f1"] for row in rows} == {f1}
     text = run("grammar", "evaluate", "model.tacit", "train.mrg")
     assert "up to 10" in text
     assert "as evalb counts" in text

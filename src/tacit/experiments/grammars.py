@@ -25,8 +25,6 @@ TREEBANKS = (WSJ, GENIA)
 LONGEST = 40  # words of a sentence that is judged on, punctuation counted
 WARM_UP = 50  # trees of the fit that is not timed
 EM_STEPS = 20
-# What stands beside the third moments of rules and the vectors of words in the prototype of the printed form.
-PRINTED_RULES, PRINTED_WORDS = 10.0, 1.0
 
 
 @dataclass(frozen=True)
@@ -142,15 +140,16 @@ def learnt(trees: list[ParseTree], n_states: int, seed: int, method: Method) -> 
 
 
 def _as_printed(model: LatentPCFG, trees: list[ParseTree], seed: int) -> LatentPCFG:
-    """The algorithm of the paper: singular values divide as they are, and smoothing is not chosen."""
+    """The algorithm of the paper, which divides by singular values as they are.
+
+    How much is smoothed the paper chooses on trees aside; so did Tacit.
+    """
     from tacit.estimators.grammar_fitting import GrammarSettings, fit_grammar
     from tacit.estimators.progress import silent
 
     settings = GrammarSettings(
         *(model.n_states, SPECTRAL, model.min_count, 1, None, seed, 1),
         damping=0.0,
-        rules=PRINTED_RULES,
-        words=PRINTED_WORDS,
     )
     found = fit_grammar(trees, settings, silent)
     model.symbols_, model.diagnostics_ = found.symbols, found.diagnostics

@@ -2,8 +2,8 @@
 
 The slides' section 22 and 23 of the Penn Treebank are not free; see `tacit.experiments.grammars` for what
 stands in for them. "spectral" is the algorithm of the paper, "Tacit spectral" divides by damped singular
-values with smoothing chosen on held-out training trees, and "Tacit auto" joins it with clusters of nodes that
-a few steps of EM polish. EM is one random start of 20 steps; the paper's best model has up to 30.
+values, and "Tacit auto" joins it with clusters of nodes that a few steps of EM polish. EM is one random start
+of 20 steps; the paper's best model has 20 to 30.
 """
 
 from __future__ import annotations
