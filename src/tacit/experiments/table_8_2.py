@@ -195,7 +195,10 @@ def heuristic_best_in_english(runs: Runs) -> Finding:
 def table(runs: Runs) -> str:
     """F1 by length, beside the printed ones, and how far right-branching in the same brackets comes."""
     printed = {f"{language}, {part}": rows for (language, part), rows in PRINTED.items()}
-    said = [REPLACED, *lengths_table(runs, NAMES, printed)]
+    also = (
+        "right-branching is that inside the top brackets of the others; -O: the true top brackets."
+    )
+    said = [f"{REPLACED} Here, {also}", *lengths_table(runs, NAMES, printed)]
     for case, own in banks_in(runs):
         names = by_heuristic(own)
         outcomes = {
