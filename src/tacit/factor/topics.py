@@ -6,7 +6,7 @@ every share of a pair.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,16 @@ class TopicMoments:
     def n_topics(self) -> int:
         """Number of directions."""
         return len(self.first)
+
+    def leading(self, n_topics: int) -> TopicMoments:
+        """The same in the first so many directions only."""
+        some = slice(n_topics)
+        directions = replace(
+            self.directions,
+            basis=self.directions.basis[:, some],
+            second=self.directions.second[some, some],
+        )
+        return TopicMoments(directions, self.first[some], self.third[some, some, some])
 
 
 def topic_moments(

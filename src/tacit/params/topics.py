@@ -207,7 +207,10 @@ def topics_of_moments(
         For solvers that draw; the default one does not.
     """
     if alpha0 == "auto":
-        alpha0 = best_alpha0(moments)
+        # Directions of noise would make documents look like mixtures of more topics.
+        wanted = moments.n_topics if n_topics is None else n_topics
+        n_shown = int((moments.directions.values[:wanted] > moments.directions.noise).sum())
+        alpha0 = best_alpha0(moments.leading(n_shown if n_shown > 1 else wanted))
     if not 0 <= alpha0 < np.inf:
         raise ArgumentError(f"alpha0={alpha0}; give a number that is zero or more, or 'auto'")
     white = whitened(moments, alpha0)

@@ -1,0 +1,301 @@
+"""How near learnt topics are to those that documents were drawn from, beside other programs.
+
+    python benchmarks/topic_recovery.py            all of it; can be stopped and resumed
+    python benchmarks/topic_recovery.py --quick    one small cell, one seed
+    python benchmarks/topic_recovery.py --again    learn again what was learnt before
+
+20 topics of 1000 words, Dirichlet with parameters 0.1; documents of 100 words; 5 seeds. Errors are mean total
+variations of topics after the best matching. All cells use one setting of this project (counts bounded by
+``cap="auto"``, ten spare directions), with the sum of Dirichlet parameters known, found (``"auto"``), or
+wrong on purpose. Where fewer topics are looked for than there are, those found count; where more, the best twenty.
+scikit-learn and tomotopy (where installed) are given the true parameters of both Dirichlet distributions,
+which they need not guess; they learn the first seed, and batches no more than 10000 documents. Seconds are
+CPU seconds of one thread; the first of each kind compile or load what they need. A cell holds
+where the mean is at most 1.05 times the figure of a single run beforehand; figures are kept in
+``out/topic_recovery.jsonl``, the report is ``out/topic_recovery.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.data.documents import Documents
+from tacit.loops.threads import limit_threads
+from tacit.moments.documents import Weighting
+from tacit.params.topics import Topics, topics_of_documents
+from tacit.toy.documents import add_spam, make_bursty, random_topics, sample_documents
+
+Array = NDArray[np.float64]
+
+N_SEEDS, PEER_SEEDS = 5, 1
+MOST_BATCH = 10_000  # documents that scikit-learn's batch method is given
+N_TOPICS, N_WORDS, CONCENTRATION = 20, 1000, 0.1
+SLACK = 1.05  # of the figures of a single run
+WORSE = 1.10  # that "auto" may be than the known sum of parameters
+N_SPARE = 10
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Documents of a kind, what is told of them, and the error of a single run beforehand."""
+
+    name: str
+    figure: float | None
+    alpha: float = 0.05
+    n: int = 10_000
+    length: Any = 100
+    kind: str = ""  # zipf, spam, bursty, unequal
+    n_topics: int = N_TOPICS  # that are looked for
+    alpha0: float | str | None = None  # that is told; None is the true one
+    peers: bool = False
+
+    @property
+    def documents(self) -> tuple[Any, ...]:
+        """What makes the documents: cells that agree share them."""
+        return (self.alpha, self.n, self.length, self.kind)
+
+    def draw(self, seed: int) -> tuple[Topics, Documents]:
+        """The true topics, and documents."""
+        alpha: Any = self.alpha
+        if self.kind == "unequal":
+            alpha = 1 / np.arange(1, N_TOPICS + 1)
+            alpha = self.alpha * N_TOPICS * alpha / alpha.sum()
+        zipf = self.kind == "zipf"
+        truth = random_topics(
+            N_TOPICS,
+            5 * N_WORDS if zipf else N_WORDS,
+            alpha,
+            concentration=CONCENTRATION / 2 if zipf else CONCENTRATION,
+            zipf=zipf,
+            random_state=[seed, 0],
+        )
+        documents = sample_documents(truth, self.n, self.length, random_state=[seed, 1])
+        if self.kind == "spam":
+            documents = add_spam(documents, 20, random_state=[seed, 2])
+        if self.kind == "bursty":
+            documents = make_bursty(documents, random_state=[seed, 3])
+        return truth, documents
+
+
+def cells() -> list[Cell]:
+    """All cells, with the errors that were seen beforehand."""
+    figures = {
+        0.05: {1000: 0.137, 3000: 0.083, 10_000: 0.047, 30_000: 0.028},
+        0.5: {1000: 0.290, 3000: 0.181, 10_000: 0.108, 30_000: 0.068},
+    }
+    made = []
+    for alpha, row in figures.items():
+        for n, figure in row.items():
+            name = f"{n} documents, alpha {alpha}"
+            made.append(Cell(name, figure, alpha, n, peers=True))
+            made.append(Cell(f"{name}, auto", None, alpha, n, alpha0="auto"))
+    wrong = {
+        0.05: {0: 0.217, 0.1: 0.193, 0.5: 0.107, 2: 0.105, 5: 0.239, 20: 0.451},
+        0.5: {0: 0.517, 1: 0.428, 5: 0.223, 20: 0.164, 50: 0.324},
+    }
+    for alpha, told in wrong.items():
+        for alpha0, figure in told.items():
+            name = f"alpha0 {alpha * N_TOPICS:g}, told {alpha0}"
+            made.append(Cell(name, figure, alpha, alpha0=float(alpha0)))
+    for k, seen in {10: 0.317, 15: 0.225, 19: 0.078, 21: 0.047, 25: 0.047, 40: 0.049}.items():
+        made.append(Cell(f"{k} topics looked for", seen, n_topics=k))
+    made.append(Cell("100 topics looked for", None, n_topics=100))
+    others = {
+        "Zipf vocabulary of 5000": Cell("", 0.048, kind="zipf"),
+        "short documents, 3 to 20": Cell("", 0.174, length=(3, 20)),
+        "spam, 20 in 4000": Cell("", 0.081, n=4000, kind="spam"),
+        "bursty, 4000": Cell("", 0.078, n=4000, kind="bursty"),
+        "unequal alpha": Cell("", 0.063, kind="unequal"),
+    }
+    for name, cell in others.items():
+        fields = {"n": cell.n, "length": cell.length, "kind": cell.kind}
+        made.append(Cell(name, cell.figure, peers=True, **fields))
+        made.append(Cell(f"{name}, auto", None, alpha0="auto", **fields))
+    return made
+
+
+# -- the programs -------------------------------------------------------------------------------------
+
+
+def by_tacit(cell: Cell, truth: Topics, documents: Documents, seed: int) -> Array:
+    """(topic, word) by moments alone; nothing is drawn but the first columns, always the same."""
+    learnt = topics_of_documents(
+        documents.batches(),
+        cell.n_topics,
+        alpha0=truth.alpha0 if cell.alpha0 is None else cell.alpha0,  # type: ignore[arg-type]
+        weighting=Weighting(cap="auto"),
+        n_spare=N_SPARE,
+    )
+    return learnt.topics.words
+
+
+def by_scikit(method: str, n_iter: int) -> Callable[..., Array]:
+    """LatentDirichletAllocation with the true parameters."""
+
+    def learn(cell: Cell, truth: Topics, documents: Documents, seed: int) -> Array:
+        from sklearn.decomposition import LatentDirichletAllocation
+
+        model = LatentDirichletAllocation(
+            N_TOPICS,
+            doc_topic_prior=float(truth.alpha0 / N_TOPICS),
+            topic_word_prior=CONCENTRATION,
+            learning_method=method,
+            max_iter=n_iter,
+            batch_size=512,
+            random_state=seed,
+        ).fit(documents.counts)
+        return np.asarray(model.components_ / model.components_.sum(axis=1, keepdims=True))
+
+    return learn
+
+
+def by_tomotopy(n_iter: int) -> Callable[..., Array]:
+    """Collapsed Gibbs sampling with the true parameters."""
+
+    def learn(cell: Cell, truth: Topics, documents: Documents, seed: int) -> Array:
+        import tomotopy
+
+        model = tomotopy.LDAModel(
+            k=N_TOPICS, alpha=truth.alpha.tolist(), eta=CONCENTRATION, seed=seed
+        )
+        counts = documents.counts
+        for start, stop in zip(counts.indptr[:-1], counts.indptr[1:], strict=True):
+            places = np.repeat(counts.indices[start:stop], counts.data[start:stop])
+            model.add_doc([str(place) for place in places])
+        model.train(n_iter, workers=1)
+        found = np.zeros((N_TOPICS, documents.n_words))
+        columns = [int(word) for word in model.used_vocabs]
+        for topic in range(N_TOPICS):
+            found[topic, columns] = model.get_topic_word_dist(topic)
+        return found
+
+    return learn
+
+
+def programs() -> dict[str, Callable[..., Array]]:
+    """This project, and what else is installed."""
+    found: dict[str, Callable[..., Array]] = {
+        "Tacit": by_tacit,
+        "scikit-learn, batch 20": by_scikit("batch", 20),
+        "scikit-learn, online 5": by_scikit("online", 5),
+    }
+    if find_spec("tomotopy"):
+        found["tomotopy, 100"] = by_tomotopy(100)
+    return found
+
+
+# -- runs ---------------------------------------------------------------------------------------------
+
+
+def error(truth: Array, found: Array) -> float:
+    """Mean total variation of topics after the best matching."""
+    from scipy.optimize import linear_sum_assignment
+
+    apart = np.array([0.5 * np.abs(found - own).sum(axis=1) for own in truth])
+    return float(apart[linear_sum_assignment(apart)].mean())
+
+
+def run(wanted: Iterable[Cell], n_seeds: int, path: Path, again: bool) -> list[dict[str, Any]]:
+    """Errors and seconds of every cell, seed and program, kept as they come."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if again:
+        path.unlink(missing_ok=True)
+    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    known = {(row["cell"], row["program"], row["seed"]) for row in rows}
+    groups: dict[tuple[Any, ...], list[Cell]] = {}
+    for cell in wanted:
+        groups.setdefault(cell.documents, []).append(cell)
+    for group in groups.values():
+        for seed in range(n_seeds):
+            todo = [
+                (cell, name, learn)
+                for cell in group
+                for name, learn in programs().items()
+                if (name == "Tacit" or (cell.peers and seed < PEER_SEEDS))
+                and ("batch" not in name or cell.n <= MOST_BATCH)
+                and (cell.name, name, seed) not in known
+            ]
+            if not todo:
+                continue
+            truth, documents = group[0].draw(seed)
+            for cell, name, learn in todo:
+                begun = time.process_time()
+                found = learn(cell, truth, documents, seed)
+                seconds = time.process_time() - begun
+                row = {"cell": cell.name, "program": name, "seed": seed, "seconds": seconds}
+                row["error"] = error(truth.words, found)
+                print(
+                    f"{cell.name}, {name}, seed {seed}: {row['error']:.4f}, {seconds:.2f} s",
+                    flush=True,
+                )
+                rows.append(row)
+                with path.open("a") as file:
+                    file.write(json.dumps(row) + "\n")
+    return rows
+
+
+def report(wanted: list[Cell], rows: list[dict[str, Any]]) -> str:
+    """The table, with what holds."""
+
+    def mean(cell: str, program: str, what: str) -> float | None:
+        found = [row[what] for row in rows if (row["cell"], row["program"]) == (cell, program)]
+        return float(np.mean(found)) if found else None
+
+    names = list(programs())
+    lines = [
+        "| documents | beforehand | "
+        + " | ".join(f"{name} (CPU s)" for name in names)
+        + " | holds |"
+    ]
+    lines.append("|---|---|" + "---|" * (len(names) + 1))
+    n_held, n_bounded = 0, 0
+    for cell in wanted:
+        mine = mean(cell.name, "Tacit", "error")
+        if mine is None:
+            continue
+        bound = None if cell.figure is None else SLACK * cell.figure
+        if cell.alpha0 == "auto":
+            known = mean(cell.name.removesuffix(", auto"), "Tacit", "error")
+            bound = None if known is None else WORSE * known
+        shown = []
+        for name in names:
+            apart, seconds = mean(cell.name, name, "error"), mean(cell.name, name, "seconds")
+            shown.append("" if apart is None else f"{apart:.4f} ({seconds:.2f})")
+        held = "" if bound is None else "yes" if mine <= bound else "NO"
+        n_held, n_bounded = n_held + (held == "yes"), n_bounded + (held != "")
+        figure = "" if cell.figure is None else f"{cell.figure:.3f}"
+        lines.append(f"| {cell.name} | {figure} | " + " | ".join(shown) + f" | {held} |")
+    return "\n".join([*lines, "", f"{n_held} of {n_bounded} bounds hold."])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--again", action="store_true")
+    options = parser.parse_args()
+    wanted = cells()
+    folder = Path("out")
+    with limit_threads(1):
+        if options.quick:
+            wanted = [cell for cell in wanted if cell.documents == (0.05, 1000, 100, "")]
+            rows = run(wanted, 1, folder / "topic_recovery_quick.jsonl", True)
+        else:
+            rows = run(wanted, N_SEEDS, folder / "topic_recovery.jsonl", options.again)
+    table = report(wanted, rows)
+    print(table)
+    if not options.quick:
+        (folder / "topic_recovery.md").write_text(table + "\n")
+
+
+if __name__ == "__main__":
+    main()
