@@ -485,6 +485,11 @@ def test_states_of_numbers_are_found(learn, covariance):
     assert (model.covariances_[:, 0, 1] == 0).all() == (covariance == "diagonal")
 
 
+def test_restarts_of_one_column_begin_elsewhere():
+    model = HMM(3, "em", emissions="gaussian", n_restarts=4, max_iter=3).fit(numbers(60, 0, 1))
+    assert len({round(each, 3) for each in model.diagnostics_["starts"]}) == 4
+
+
 def test_the_number_of_states_of_numbers_is_chosen():
     model = HMM(emissions="gaussian", covariance="diagonal").fit(numbers(150))
     assert model.n_states_ in (3, 4)

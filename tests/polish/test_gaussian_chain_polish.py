@@ -1,7 +1,7 @@
 """Hidden Markov models of normal numbers: likelihoods by enumeration, and EM that climbs."""
 
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 
 from tacit.loops.gaussian_chain import correlated, exponentials, independent
 from tacit.params.gaussian_chain import GaussianChain, GaussianLayout
-from tacit.params.gaussian_start import cells_of
+from tacit.params.gaussian_start import cells_of, neighbours
 from tacit.polish.climb import AbsoluteGain, climb
 from tacit.polish.gaussian_chain import (
     COMMON,
@@ -291,6 +291,20 @@ def test_cells_hold_about_the_same_and_none_is_empty(n_columns):
     few = cells_of(np.repeat([[0.0], [1.0]], 30, axis=0).repeat(n_columns, axis=1), 16, rng)
     assert len(np.unique(few)) == 2
     assert len(np.unique(few[:30])) == 1
+
+
+def test_neighbours_are_those_of_the_same_sequence():
+    rng = np.random.default_rng(14)
+    values = rng.normal(size=(9, 2))
+    values[4, 0] = np.nan
+    ends = np.array([0, 0, 4, 5, 9, 9])
+    expected = np.zeros((9, 2))
+    for first, end in pairwise(ends):
+        for t, column in product(range(first, end), range(2)):
+            near = [values[s, column] for s in (t - 1, t + 1) if first <= s < end]
+            known = [each for each in near if not np.isnan(each)]
+            expected[t, column] = np.mean(known) if known else 0.0
+    assert neighbours(values, ends) == pytest.approx(expected / expected.std(axis=0))
 
 
 def test_compiled_loops_agree_with_their_python_source():

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tacit.data.sequences import Sequences
 from tacit.data.series import Series
 from tacit.params.gaussian_chain import GaussianChain
-from tacit.params.gaussian_start import cells_of, even_chain
+from tacit.params.gaussian_start import cells_of, even_chain, neighbours
 from tacit.polish.gaussian_chain import Rows, densities, polished_gaussian, row_sums
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ Array = NDArray[np.float64]
 # Numbers of cells to begin from, in those of states: which of them tell the states apart is not known before.
 CELLS_PER_STATE, FEWEST_CELLS, MOST_CELLS = (8, 6, 12, 16), 16, 64
 CELL_STEPS = 30  # of EM on the model of cells
-CLUSTERINGS = 3  # starts from clusters of rows, besides those from cells
+# Starts from clusters of rows, besides those from cells; of a single column one, as all are the same there.
+CLUSTERINGS = 3
 # Of EM on each start that is left: steps, positions, and how many starts are left afterwards.
 RUNGS = ((8, 6_000, 4), (20, 20_000, 2), (40, 200_000, 1))
 ROUGH = 1e-5  # nats for each position below which steps of these climbs end
@@ -56,7 +57,7 @@ def learn_numbers(
     starts = {f"{first} cells for each state": cells}
     for each in others:
         starts[f"{each} cells for each state"], _ = _by_cells(rows, n_states, each, settings, rng)
-    for place in range(CLUSTERINGS):
+    for place in range(CLUSTERINGS if rows.values.shape[1] > 1 else 1):
         starts[f"clusters {place + 1}"] = by_clusters(rows, n_states, rng, diagonal=diagonal)
     best, chain, tried = _halved(starts, rows, settings)
     found, climb = _polished(chain, rows, settings, report=report)
@@ -91,7 +92,8 @@ def _best_of(
     found: list[tuple[GaussianChain, Climb]] = []
     for place in range(settings.n_restarts):
         report(place / settings.n_restarts, f"start {place + 1}")
-        start = by_clusters(rows, n_states, rng, diagonal=settings.covariance == "diagonal")
+        diagonal = settings.covariance == "diagonal"
+        start = by_clusters(rows, n_states, rng, diagonal=diagonal, place=place)
         found.append(_polished(start, rows, settings))
     objectives = [climb.objective for _, climb in found]
     chain, climb = found[int(np.argmax(objectives))]
@@ -140,10 +142,17 @@ def _first_rows(rows: Rows, most: int) -> Rows:
 
 
 def by_clusters(
-    rows: Rows, n_states: int, rng: np.random.Generator, *, diagonal: bool
+    rows: Rows, n_states: int, rng: np.random.Generator, *, diagonal: bool, place: int = 0
 ) -> GaussianChain:
-    """States that are clusters of rows, whatever stands around them."""
-    codes = cells_of(rows.values, n_states, rng)
+    """States that are clusters of rows, whatever stands around them.
+
+    Clusters of a single column are always the same; all but the first are of rows beside their neighbours.
+    """
+    values = rows.values
+    if place and values.shape[1] == 1:
+        values = np.hstack([values, neighbours(values, rows.ends)])
+        values[np.isnan(values[:, 0])] = np.nan
+    codes = cells_of(values, n_states, rng)
     posterior = np.eye(n_states)[codes]
     posterior[codes < 0] = 1 / n_states
     means, covariances = densities(row_sums(rows, posterior, None, diagonal=diagonal), 1.0)

