@@ -49,7 +49,10 @@ def _nearest(rows: NDArray[np.float32], n_cells: int, rng: np.random.Generator) 
     from tacit.loops.clusters import scatter_centres, sweep
 
     few = rows[np.sort(rng.permutation(len(rows))[:_ROWS_FOR_CENTRES])]
-    n_cells = min(n_cells, len(np.unique(few, axis=0)))
+    if (
+        len(np.unique(few[:, 0])) < n_cells
+    ):  # one column often tells enough rows apart, and far sooner than all
+        n_cells = min(n_cells, len(np.unique(few, axis=0)))
     centres = np.zeros((n_cells, rows.shape[1]), dtype=np.float32)
     scatter_centres(few, np.ones(len(few)), rng.random(n_cells), centres)
     sums, mass = np.zeros(centres.shape), np.zeros(n_cells)
