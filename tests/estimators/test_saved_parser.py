@@ -59,8 +59,10 @@ def test_damaged_files_are_refused(parser, tmp_path):
         {"distances": arrays["distances"][:3]},
         {"distances": arrays["distances"] * np.nan},
         {},
+        {"emitted": arrays["emitted"][:, 1:]},
+        {"following": -arrays["following"]},
     ):
-        write_model(path, header, damage)
+        write_model(path, header, {**arrays, **damage} if damage else {})
         with pytest.raises(FileFormatError, match="is damaged"):
             load(path)
     ConstituentContextModel(longest=8).fit(TEXT).save(path)

@@ -46,11 +46,32 @@ def test_brackets_trees_and_confidence_come_back(parser):
 
 def test_units_decide_where_the_metric_weighs_little():
     text = sample_sentences(300, random_state=1)
-    parser = SpanParser(n_features=5, rank=2, metric_weight=1e-6).fit(text)
+    parser = SpanParser(prior="units", n_features=5, rank=2, metric_weight=1e-6).fit(text)
     for sentence in text[:20]:
         units = sentence_units(sentence, top_split(sentence))
         expected = right_branching_units(len(sentence), units)
         assert sorted(parser.parse(sentence).spans) == sorted(expected)
+
+
+def test_groups_and_splits_that_are_learnt_take_the_place_of_rules():
+    # In a language whose modifiers come after their noun, and whose predicates are of no known tag.
+    names = {"VERB": "Q1", "NOUN": "Q2", "DET": "Q3", "ADJ": "Q4", "ADP": "Q5"}
+    text = []
+    for sentence in sample_sentences(300, random_state=1):
+        at = [tag for _, tag in sentence].index("VERB")
+        turned = [*sentence[:at][::-1], sentence[at], *sentence[at + 1 :][::-1]]
+        text.append([(word, names[tag]) for word, tag in turned])
+    parser = SpanParser(n_features=5, rank=2, metric_weight=1e-6).fit(text)
+    assert parser.diagnostics_["predicates"] == ["Q1"]
+    for sentence in text[:20]:
+        top = [tag for _, tag in sentence].index("Q1")
+        units = sentence_units(sentence, top, groups=parser.shape_.groups(sentence))
+        assert (0, top) in units
+        assert any(sentence[start][1] == "Q2" for start, _ in units)
+        expected = right_branching_units(len(sentence), units)
+        assert sorted(parser.parse(sentence).spans) == sorted(expected)
+    top = right_branching(len(text[0]), 1)
+    assert parser.parse(text[0], top=1).spans[1] == top[1]
 
 
 def test_without_a_prior_the_tree_is_the_shortest_by_the_metric():
@@ -85,8 +106,11 @@ def test_moments_of_two_texts_add_up():
     whole = SpanParser(vectors=vectors, rank=2).fit(text)
     parts = SpanParser(vectors=vectors, rank=2).fit(text[:50]).partial_fit(text[50:])
     assert np.allclose(whole.distances_.table, parts.distances_.table)
+    assert parts.runs_.sentences == whole.runs_.sentences
     again = parts.fit(text)
     assert np.array_equal(again.pairs_.counts, whole.pairs_.counts)
+    assert again.runs_.sentences == whole.runs_.sentences
+    assert np.allclose(parts.shape_.emitted, whole.shape_.emitted)
 
 
 def test_vectors_may_lie_in_a_file(tmp_path):
@@ -99,7 +123,7 @@ def test_vectors_may_lie_in_a_file(tmp_path):
     assert np.array_equal(given.distances_.table, read.distances_.table)
 
 
-@pytest.mark.parametrize("prior", ["units", None])
+@pytest.mark.parametrize("prior", ["learnt", "units", None])
 def test_short_and_strange_sentences_are_done(parser, prior):
     parser = clone(parser).set_params(prior=prior).fit(sample_sentences(100, random_state=0))
     assert parser.parse([]).spans == []

@@ -49,6 +49,10 @@ def test_pauses_and_brackets_make_units_that_cross_nothing_before_them():
     sentence = [tuple(token.split("/")) for token in text.split()]
     assert sentence_units(sentence, 5) == [(0, 7), (0, 5), (5, 7), (1, 5), (3, 5), (1, 3)]
     assert sentence_units(sentence, 2) == [(0, 7), (0, 2), (2, 7), (3, 5)]  # the cat is cut in two
+    given = sentence_units(
+        sentence, 5, groups=[(3, 7), (1, 4), (3, 4), (0, 2)]
+    )  # these cross others
+    assert given == [(0, 7), (0, 5), (5, 7), (1, 5), (3, 5)]
 
 
 @given(sentences, st.integers(1, 4))

@@ -13,6 +13,7 @@ from tacit.errors import FileFormatError
 from tacit.estimators.saved_header import check_header, common_header, made_from
 from tacit.files.models import write_model
 from tacit.params.tag_distances import TagDistances
+from tacit.params.tag_shape import TagShape
 from tacit.polish.constituent_context import SpanRatios
 
 if TYPE_CHECKING:
@@ -20,14 +21,26 @@ if TYPE_CHECKING:
     from tacit.estimators.span_parser import SpanParser
 
 Arrays = Mapping[str, NDArray[Any]]
+_SHAPE = ("first", "following", "emitted")
 
 
 def save_parser(model: SpanParser, path: str | os.PathLike[str]) -> None:
-    """Write the distances of a fitted parser to one file, whole or not at all."""
-    header = {**common_header(model), "tags": list(model.distances_.tags)}
+    """Write the distances and the shape of a fitted parser to one file, whole or not at all."""
+    shape = model.shape_
+    header = {
+        **common_header(model),
+        "tags": list(model.distances_.tags),
+        "shape_tags": list(shape.tags),
+        "predicates": sorted(shape.predicates),
+    }
     if not isinstance(model.vectors, str):
         header["arguments"].pop("vectors", None)  # they are not needed any more
-    write_model(path, header, {"distances": model.distances_.table})
+    arrays = {"distances": model.distances_.table}
+    for name in _SHAPE:
+        arrays[name] = np.exp(
+            getattr(shape, name)
+        )  # some are zero, whose logarithms are no numbers
+    write_model(path, header, arrays)
 
 
 def load_parser(
@@ -40,7 +53,7 @@ def load_parser(
     FileFormatError
         Something is missing, or does not fit the rest.
     """
-    check_header(path, header, {"tags": list})
+    check_header(path, header, {"tags": list, "shape_tags": list, "predicates": list})
     model: SpanParser = made_from(kind, header)
     tags = tuple(map(str, header["tags"]))
     table = _numbers(path, arrays, "distances", 3)
@@ -49,8 +62,22 @@ def load_parser(
             f"{str(path)!r} is damaged: distances of {table.shape}, {len(tags)} tags"
         )
     model.distances_ = TagDistances(tags, table)
+    model.shape_ = _shape(path, header, arrays)
     model.diagnostics_ = dict(header["diagnostics"])
     return model
+
+
+def _shape(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays) -> TagShape:
+    tags = tuple(map(str, header["shape_tags"]))
+    rows = (3, len(tags) + 1)
+    sizes = {"first": rows, "following": (*rows, 4), "emitted": rows}
+    found = {name: _numbers(path, arrays, name, len(sizes[name])) for name in _SHAPE}
+    if any(found[name].shape != size or found[name].min() < 0 for name, size in sizes.items()):
+        raise FileFormatError(f"{str(path)!r} is damaged: its groups do not fit its tags")
+    with np.errstate(divide="ignore"):
+        first, following, emitted = (np.log(found[name]) for name in _SHAPE)
+    predicates = frozenset(map(str, header["predicates"]))
+    return TagShape(tags, first, following, emitted, predicates)
 
 
 def save_context_model(model: ConstituentContextModel, path: str | os.PathLike[str]) -> None:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from tacit.data.word_vectors import WordVectors
     from tacit.evaluate.brackets import BracketScores
     from tacit.moments.tag_pairs import TagPairs
+    from tacit.moments.tag_runs import TagRuns
     from tacit.params.tag_distances import TagDistances
+    from tacit.params.tag_shape import TagShape
     from tacit.structure.branching import Spans
 
 _CHUNK = 5000  # sentences whose moments are taken at once
@@ -50,14 +52,18 @@ class SpanParser(TakesText, BaseEstimator):
     apart, comes a distance that adds up along the edges of a latent tree. The tree of a sentence is the
     shortest one whose brackets do not cross. No tree is needed to learn.
 
-    With ``prior="units"``, brackets cost something too: those that cross a noun group, a part between
-    commas or in brackets much, those that branch to the left a little. That prior is not learnt; it takes
-    for granted that modifiers come before their noun and that trees branch to the right. It decides
-    most of the tree, the metric what it leaves open. With ``prior=None`` the metric decides alone.
+    With a prior, brackets cost something too: those that cross a group of words, a part between commas or
+    in brackets much, those that branch to the left a little. It decides most of the tree, the metric what
+    it leaves open. That trees branch to the right, and which marks pause, open and close, is taken for
+    granted. With ``prior="learnt"``, groups are those of a chain over tags learnt from what stands between
+    marks, and the sentence is split before the first tag of the set that sentences cannot do without,
+    which is learnt too (`tacit.polish.tag_shape.learn_shape`); tags count as they are given, and finer ones
+    are better. With ``prior="units"``, groups are modifiers and their noun, by rule, and the split is the
+    thesis' heuristic. With ``prior=None`` the metric decides alone.
 
     Parameters
     ----------
-    prior : {"units", None}
+    prior : {"learnt", "units", None}
     vectors : "cca", WordVectors, or path
         Word vectors: learnt from the same text, or given; see `tacit.data.word_vectors.read_word_vectors`.
     n_features : int
@@ -66,9 +72,10 @@ class SpanParser(TakesText, BaseEstimator):
         Singular values of a covariance that make up a distance.
     bandwidth : float
         Of the kernel over distances between words.
-    top : {"heuristic", "free"}
-        The split of the whole sentence: where the predicate begins, by a heuristic, or the cheapest one,
-        which the metric alone does not tell. `parse` takes it as an argument too.
+    top : {"auto", "learnt", "heuristic", "free"}
+        The split of the whole sentence: where the predicate begins, by tags that were learnt or by the
+        thesis' heuristic, or the cheapest one, which the metric alone does not tell. ``"auto"`` is
+        ``"learnt"`` where the prior is, otherwise ``"heuristic"``. `parse` takes a split as an argument too.
     metric_weight : float
         Of the length of a tree where there is a prior, whose cheapest mistake costs 1.
     longest : int
@@ -80,11 +87,15 @@ class SpanParser(TakesText, BaseEstimator):
     Attributes
     ----------
     distances_ : TagDistances
+    shape_ : TagShape
+        Groups and predicates that were learnt.
     pairs_ : TagPairs
+    runs_ : TagRuns
         The moments; `partial_fit` adds to them.
     vectors_ : WordVectors
     diagnostics_ : dict
-        Numbers of sentences, words and pairs of words, and the share of pairs of tags never seen together.
+        Numbers of sentences, words and pairs of words, the share of pairs of tags never seen together, and
+        the tags with which a predicate begins.
 
     Examples
     --------
@@ -96,19 +107,21 @@ class SpanParser(TakesText, BaseEstimator):
     """
 
     distances_: TagDistances
+    shape_: TagShape
     pairs_: TagPairs
+    runs_: TagRuns
     vectors_: WordVectors
     diagnostics_: dict[str, Any]
 
     def __init__(
         self,
         *,
-        prior: str | None = "units",
+        prior: str | None = "learnt",
         vectors: Any = "cca",
         n_features: int = 50,
         rank: int = 7,
         bandwidth: float = 0.4,
-        top: str = "heuristic",
+        top: str = "auto",
         metric_weight: float = 0.1,
         longest: int = 400,
         random_state: Any = 0,
@@ -135,7 +148,7 @@ class SpanParser(TakesText, BaseEstimator):
         DataError
             No sentence has two words.
         """
-        for name in ("distances_", "pairs_", "vectors_", "diagnostics_"):
+        for name in ("distances_", "shape_", "pairs_", "runs_", "vectors_", "diagnostics_"):
             self.__dict__.pop(name, None)
         return self.partial_fit(sentences)
 
@@ -150,7 +163,8 @@ class SpanParser(TakesText, BaseEstimator):
             raise NotAvailableError(
                 "files do not hold the moments, so that a parser from one learns no more; fit a new one"
             )
-        text = [_universal(sentence) for sentence in read_tagged(sentences)]
+        given = read_tagged(sentences)
+        text = [_universal(sentence) for sentence in given]
         if not any(len(sentence) >= 2 for sentence in text):
             raise DataError("no sentence has two words or more; nothing can be learnt")
         with reporting(self.progress) as report:
@@ -164,6 +178,8 @@ class SpanParser(TakesText, BaseEstimator):
                 sums = sums + TagPairs.of(text[low : low + _CHUNK], self.vectors_, kinds)
             report(0.9, "distances")
             self._solve(sums, text)
+            report(0.95, "groups and predicates")
+            self._learn_shape(given)
         return self
 
     def parse(self, sentence: Any, top: int | None = None) -> SpanParse:
@@ -184,7 +200,6 @@ class SpanParser(TakesText, BaseEstimator):
         """
         from tacit.data.tagged import read_tagged, without_marks
         from tacit.data.tags import universal_tag
-        from tacit.structure.branching import top_split
         from tacit.structure.projective import projective_tree
         from tacit.structure.units import sentence_units, unit_costs
 
@@ -192,15 +207,16 @@ class SpanParser(TakesText, BaseEstimator):
             raise NotAvailableError("the parser is not fitted; call fit first")
         pairs = next(iter(read_tagged([sentence])), [])
         words = without_marks(pairs)
-        if top is None and self.top == "heuristic":
-            top = top_split(pairs)
+        if top is None:
+            top = self._top(pairs)
         metric = self.distances_.of_sentence([universal_tag(tag) for _, tag in words])
         if len(words) < 2:
             return SpanParse(words, [], float("inf"))
         if self.prior is None:
             found = projective_tree(metric, top, longest=self.longest)
         else:
-            costs = unit_costs(len(words), sentence_units(pairs, top))
+            groups = self.shape_.groups(pairs) if self.prior == "learnt" else None
+            costs = unit_costs(len(words), sentence_units(pairs, top, groups=groups))
             weight = self.metric_weight
             found = projective_tree(weight * metric, top, costs, self.longest)
         return SpanParse(words, found.spans, found.margin)
@@ -250,6 +266,24 @@ class SpanParser(TakesText, BaseEstimator):
             return learn_word_vectors(text, self.n_features, self.random_state)
         return read_word_vectors(self.vectors)
 
+    def _top(self, pairs: Tagged) -> int | None:
+        """Where the whole sentence is split, if anything but the costs is to say it."""
+        from tacit.structure.branching import top_split
+
+        learnt = self.top == "learnt" or (self.top == "auto" and self.prior == "learnt")
+        if learnt:
+            return self.shape_.top(pairs)
+        return None if self.top == "free" else top_split(pairs)
+
+    def _learn_shape(self, sentences: list[Tagged]) -> None:
+        from tacit.moments.tag_runs import TagRuns
+        from tacit.polish.tag_shape import learn_shape
+
+        new = TagRuns.of(sentences)
+        self.runs_ = self.runs_ + new if hasattr(self, "runs_") else new
+        self.shape_ = learn_shape(self.runs_)
+        self.diagnostics_["predicates"] = sorted(self.shape_.predicates)
+
     def _solve(self, sums: TagPairs, text: list[Tagged]) -> None:
         from tacit.factor.tag_metric import smoothed_covariances, spectral_distances
         from tacit.params.tag_distances import TagDistances
@@ -267,13 +301,13 @@ class SpanParser(TakesText, BaseEstimator):
 
     def _check(self) -> None:
         if self.prior is not None:
-            check_choice("prior", self.prior, ("units",))
-        check_choice("top", self.top, ("heuristic", "free"))
+            check_choice("prior", self.prior, ("learnt", "units"))
+        check_choice("top", self.top, ("auto", "learnt", "heuristic", "free"))
         for name in ("n_features", "rank", "longest"):
             check_count(name, getattr(self, name))
         check_number("bandwidth", self.bandwidth, positive=True)
         check_number("metric_weight", self.metric_weight)
-        if self.prior == "units" and not np.isfinite(self.metric_weight):
+        if self.prior is not None and not np.isfinite(self.metric_weight):
             raise ArgumentError("metric_weight must be finite")
 
 

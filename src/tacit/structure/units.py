@@ -31,6 +31,7 @@ def sentence_units(
     sentence: Sequence[tuple[str, str]],
     top: int | None = None,
     kinds: Sequence[str] = ("pauses", "brackets", "groups"),
+    groups: Spans | None = None,
 ) -> Spans:
     """The units of a sentence, none of which cross: spans of words without punctuation.
 
@@ -45,6 +46,8 @@ def sentence_units(
         How many words come before the split of the whole.
     kinds : sequence of {"pauses", "brackets", "groups"}
         Which of them are wanted, for those who compare.
+    groups : list of spans, optional
+        Those that were learnt, in place of noun groups.
 
     Examples
     --------
@@ -52,7 +55,7 @@ def sentence_units(
     >>> sentence_units([tuple(token.split("/")) for token in text.split()], top=5)
     [(0, 6), (0, 5), (0, 2), (3, 5)]
     """
-    cuts, pairs, groups = _marked(sentence)
+    cuts, pairs, by_rule = _marked(sentence)
     cuts = cuts if "pauses" in kinds else []
     n_words = sum(not is_punctuation(tag) for _, tag in sentence)
     parts = [(0, n_words)] if top is None else [(0, top), (top, n_words)]
@@ -61,7 +64,8 @@ def sentence_units(
         edges = [start, *(cut for cut in cuts if start < cut < stop), stop]
         wanted.extend(pairwise(edges))
     wanted.extend(pairs if "brackets" in kinds else [])
-    wanted.extend(groups if "groups" in kinds else [])
+    if "groups" in kinds:
+        wanted.extend(by_rule if groups is None else groups)
     kept: dict[tuple[int, int], None] = {}
     for start, stop in wanted:
         if stop - start >= 2 and not any(_cross((start, stop), other) for other in kept):
