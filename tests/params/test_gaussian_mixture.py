@@ -10,6 +10,7 @@ from tacit.errors import ArgumentError, RankError
 from tacit.moments.numbers import NumberMoments
 from tacit.params.gaussian_mixture import (
     SphericalMixture,
+    clustered_mixture,
     mixture_of_moments,
     supported_components,
 )
@@ -77,3 +78,19 @@ def test_noise_alone_supports_one_component():
 def test_parts_that_do_not_fit_are_refused():
     with pytest.raises(ArgumentError, match="same components"):
         SphericalMixture(np.ones(2) / 2, np.ones((3, 2)), np.ones(2))
+
+
+def test_clusters_are_components():
+    rng = np.random.default_rng(0)
+    centres = np.array([[0.0, 0, 0], [9, 0, 0], [0, 9, 9]])
+    rows = np.repeat(centres, (50, 30, 20), axis=0) + 0.1 * rng.normal(size=(100, 3))
+    found = clustered_mixture(rows, 3)
+    order = found.weights.argsort()[::-1]
+    assert found.weights[order] == pytest.approx([0.5, 0.3, 0.2])
+    assert found.means[order] == pytest.approx(centres, abs=0.1)
+    assert found.variances == pytest.approx(np.full(3, 0.01), rel=0.5)
+
+
+def test_no_more_clusters_than_different_rows():
+    found = clustered_mixture(np.repeat([[0.0, 1.0], [3.0, 1.0]], 5, axis=0), 4)
+    assert found.means.tolist() in ([[0.0, 1.0], [3.0, 1.0]], [[3.0, 1.0], [0.0, 1.0]])

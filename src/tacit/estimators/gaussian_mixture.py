@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 VARIANCES = ("own", "common")
 WAYS = ("auto", "moments")
 COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
-# Steps of EM from each of two starts, before the likelier one goes on.
+# Steps of EM from each start, before the likeliest goes on.
 _STEPS_TO_COMPARE = 10
 
 
@@ -46,9 +46,10 @@ class GaussianMixtureMoments(DensityMixin, BaseEstimator):
     variances : {"own", "common"}
         Whether each component has a variance of its own.
     learn : {"auto", "moments"}
-        "auto": the components of the moments, then EM. (With own variances, EM makes a few steps from the
-        components that own variances give and from those that a common one gives, and goes on from the
-        likelier.) "moments": the components of the moments as they are.
+        "auto": the components of the moments, then EM. EM makes a few steps from the components that a
+        common variance gives, from those that own variances give, and from clusters of rows around some that
+        lie far apart, for rows that no such mixture made; it goes on from where they are likeliest.
+        "moments": the components of the moments as they are.
     max_iter, tol : int, float
         Of EM: most steps, and the gain of the mean log-likelihood at which it stops.
     reg_covar : float
@@ -69,7 +70,7 @@ class GaussianMixtureMoments(DensityMixin, BaseEstimator):
     diagnostics_ : dict
         "noise" (the variance within components, from eigenvalues), "eigenvalues" of the covariance,
         "supported_components" (how many stand out from noise), "residual" (the share of the whitened third
-        moments that no components explain), "start" (whose components EM went on from).
+        moments that no components explain), "start" (what EM went on from: "own", "common" or "clusters").
 
     Examples
     --------
@@ -224,7 +225,7 @@ class GaussianMixtureMoments(DensityMixin, BaseEstimator):
     def _learnt(self, rows: Array) -> SphericalMixture:
         """The components of the moments, and what EM makes of them."""
         from tacit.moments.numbers import NumberMoments
-        from tacit.params.gaussian_mixture import SphericalMixture, mixture_of_moments
+        from tacit.params.gaussian_mixture import clustered_mixture, mixture_of_moments
 
         own = self.variances == "own"
         moments = NumberMoments.of(rows)
@@ -233,18 +234,25 @@ class GaussianMixtureMoments(DensityMixin, BaseEstimator):
                 f"n_components={self.n_components}, but all rows are the same; give n_components=1"
             )
         found, report = mixture_of_moments(moments, self.n_components, own_variances=own)
-        variances = found.variances + self.reg_covar
-        found = SphericalMixture(found.weights, found.means, variances)
         self.diagnostics_: dict[str, Any] = {**report, "start": self.variances}
         self.n_iter_, self.converged_ = 0, True
         if self.learn == "moments":
-            return found
+            return self._wider(found)
         starts = {self.variances: found}
-        if own and self.n_components > 1:
-            other, _ = mixture_of_moments(moments, self.n_components, own_variances=False)
-            variances = other.variances + self.reg_covar
-            starts["common"] = SphericalMixture(other.weights, other.means, variances)
-        return self._climbed(rows, starts)
+        if self.n_components > 1:
+            if own:
+                other, _ = mixture_of_moments(moments, self.n_components, own_variances=False)
+                starts["common"] = other
+            clusters = clustered_mixture(rows, self.n_components)
+            if clusters.n_components == self.n_components:  # else there are fewer different rows
+                starts["clusters"] = clusters
+        return self._climbed(rows, {name: self._wider(each) for name, each in starts.items()})
+
+    def _wider(self, mixture: SphericalMixture) -> SphericalMixture:
+        """The mixture with `reg_covar` added to its variances."""
+        from dataclasses import replace
+
+        return replace(mixture, variances=mixture.variances + self.reg_covar)
 
     def _climbed(self, rows: Array, starts: dict[str, SphericalMixture]) -> SphericalMixture:
         """EM from the likeliest of some starts, each after a few steps."""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from tacit.errors import ArgumentError, RankError
 from tacit.factor.tensors import decompose
 from tacit.moments.numbers import ThirdMoments
+from tacit.params.gaussian_start import cells_of
 
 Array = NDArray[np.float64]
 
@@ -108,6 +109,28 @@ def mixture_of_moments(
         "residual": found.residual,
     }
     return SphericalMixture(weights[order], means[order], variances[order]), report
+
+
+def clustered_mixture(rows: Array, n_components: int) -> SphericalMixture:
+    """Clusters of rows around some that lie far apart, as components; the same every time.
+
+    Fewer where there are not so many different rows.
+
+    Parameters
+    ----------
+    rows : (row, column)
+    n_components : int
+    """
+    cells = cells_of(rows - rows.mean(axis=0), n_components, np.random.default_rng(0))
+    k, d = int(cells.max()) + 1, rows.shape[1]
+    members = np.bincount(cells, minlength=k).astype(np.float64)
+    means = (
+        np.stack([np.bincount(cells, column, k) for column in rows.T], axis=1) / members[:, None]
+    )
+    squares = np.bincount(cells, np.square(rows - means[cells]).sum(axis=1), k)
+    # A row more of the mean variance: a cluster of one row has none.
+    variances = (squares + squares.sum() / len(rows)) / ((members + 1) * d)
+    return SphericalMixture(members / len(rows), means, variances)
 
 
 def supported_components(sizes: Array, n_rows: float) -> int:

@@ -1,0 +1,290 @@
+"""Latent classes: ``LatentClass(k)`` beside EM from ten random starts, by held-out likelihood and CPU time.
+
+    python benchmarks/latent_class.py                    all of it (minutes)
+    python benchmarks/latent_class.py --sets votes,wine  some of the sets
+    python benchmarks/latent_class.py --quick            the smallest sets, two classes and four
+    python benchmarks/latent_class.py --peers            pomegranate and StepMix too, where they are installed
+
+The votes of the 98th House (gaps and all), two of the binary density sets with their own test rows, and
+scikit-learn's tables with numbers cut at their quintiles (digits: four shades); tables without test rows of
+their own are cut into five folds, each of which is held out once. All methods know all categories.
+
+*EM* is Tacit's own, ``learn="em"``: plain steps over different rows, compiled, one pseudo-count for each
+table row, ten random starts, the likeliest kept; it shares its E-step with ``LatentClass(k)``. It stops at a
+relative gain of 1e-4 (the default), of 1e-6, or goes to the end: 1e-10 or 1000 steps, the rule of poLCA and
+StepMix. The peers stop by their own rules, with ten starts.
+
+Differences are Tacit less the other, in nats per held-out row, with the standard error of their mean over the
+rows (pairs of the same row). CPU seconds are those of all folds, after a fit to warm up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import math
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import tacit
+
+Codes = NDArray[np.int64]
+Array = NDArray[np.float64]
+Split = tuple[Codes, Codes]  # rows to learn from, rows held out; -1 where missing
+
+N_FOLDS = 5
+N_STARTS = 10
+CLASSES = (2, 4, 8)
+QUICK_CLASSES = (2, 4)
+SETS = ("votes", "iris", "wine", "breast_cancer", "diabetes", "digits", "nltcs", "msnbc")
+QUICK_SETS = SETS[:3]
+LEAST = math.log(1e-12)  # of a row that a peer takes for impossible
+
+
+# -- the tables ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A table as codes, with the number of categories of each column."""
+
+    name: str
+    cards: tuple[int, ...]
+    splits: tuple[Split, ...]
+
+
+def load(name: str) -> Coded:
+    """One of the tables by name."""
+    if name in ("nltcs", "msnbc"):
+        data = tacit.datasets.load_density(name)
+        split = data.train.astype(np.int64), data.test.astype(np.int64)
+        return Coded(name, (2,) * data.train.shape[1], (split,))
+    codes = votes() if name == "votes" else of_scikit_learn(name)
+    cards = tuple((codes.max(axis=0) + 1).tolist())
+    order = np.random.default_rng(0).permutation(len(codes))
+    folds = [order[start::N_FOLDS] for start in range(N_FOLDS)]
+    splits = tuple((np.delete(codes, fold, axis=0), codes[fold]) for fold in folds)
+    return Coded(name, cards, splits)
+
+
+def votes() -> Codes:
+    """Votes and party, -1 for no vote."""
+    out = []
+    for cells in tacit.datasets.load_house_votes().values():
+        known = sorted({cell for cell in cells.tolist() if cell is not None})
+        out.append([known.index(cell) if cell is not None else -1 for cell in cells.tolist()])
+    return np.array(out).T
+
+
+def of_scikit_learn(name: str) -> Codes:
+    """Numbers cut into at most five categories, and the target where it is a category."""
+    from sklearn import datasets
+
+    found = getattr(datasets, f"load_{name}")()
+    if name == "digits":
+        columns = [np.minimum(column // 4, 3).astype(int) for column in found.data.T]
+    else:
+        columns = [
+            np.searchsorted(np.unique(np.quantile(column, [0.2, 0.4, 0.6, 0.8])), column)
+            for column in found.data.T
+        ]
+    if name != "diabetes":
+        columns.append(found.target)
+    codes = [np.unique(column, return_inverse=True)[1] for column in columns]
+    return np.column_stack([each for each in codes if each.max() > 0])
+
+
+def frame(codes: Codes, cards: tuple[int, ...]) -> Any:
+    """Rows as a frame that knows of all categories, also of those these rows do not show."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            f"x{place}": pd.Categorical.from_codes(cells, categories=range(card), ordered=True)
+            for place, (card, cells) in enumerate(zip(cards, codes.T, strict=True))
+        }
+    )
+
+
+# -- the methods --------------------------------------------------------------------------------------
+
+Method = Callable[[Codes, Codes, tuple[int, ...], int], tuple[float, Array]]
+
+
+def ours(**arguments: Any) -> Method:
+    """`LatentClass` with some arguments: CPU seconds of fitting, log-likelihoods of the held-out rows."""
+
+    def run(train: Codes, test: Codes, cards: tuple[int, ...], k: int) -> tuple[float, Array]:
+        rows, asked = frame(train, cards), frame(test, cards)
+        model = tacit.LatentClass(k, **arguments)
+        begun = time.process_time()
+        model.fit(rows)
+        return time.process_time() - begun, model.score_samples(asked)
+
+    return run
+
+
+def stepmix(train: Codes, test: Codes, cards: tuple[int, ...], k: int) -> tuple[float, Array]:
+    """StepMix with its own stopping rule."""
+    from stepmix.stepmix import StepMix
+
+    kind = "categorical_nan" if (train < 0).any() or (test < 0).any() else "categorical"
+    model = StepMix(k, measurement=kind, n_init=N_STARTS, random_state=0, progress_bar=0)
+    rows = np.where(train < 0, np.nan, train)
+    begun = time.process_time()
+    model.fit(rows)
+    seconds = time.process_time() - begun
+    found = model.get_parameters()
+    chances, width = found["measurement"]["pis"], found["measurement"]["max_n_outcomes"]
+    given = [chances[:, width * place : width * place + card] for place, card in enumerate(cards)]
+    return seconds, mixture_logs(np.asarray(found["weights"]), given, test)
+
+
+def pomegranate(train: Codes, test: Codes, cards: tuple[int, ...], k: int) -> tuple[float, Array]:
+    """pomegranate's mixture of categoricals, started from ten draws of its own."""
+    import torch
+    from pomegranate.distributions import Categorical
+    from pomegranate.gmm import GeneralMixtureModel
+
+    torch.set_num_threads(1)
+    rows = torch.tensor(train)
+    best, seconds = (-math.inf, np.zeros(0), [np.zeros(0)]), 0.0
+    for seed in range(N_STARTS):
+        rng = np.random.default_rng(seed)
+        given = np.zeros((k, len(cards), max(cards)))
+        for place, card in enumerate(cards):
+            given[:, place, :card] = rng.dirichlet(np.ones(card), k)
+        classes = [Categorical(torch.tensor(each), pseudocount=0.1) for each in given]
+        begun = time.process_time()
+        model = GeneralMixtureModel(classes, max_iter=1000).fit(rows)
+        seconds += time.process_time() - begun
+        weights = model.priors.detach().numpy().astype(float)
+        tables = [
+            np.stack([each.probs.detach().numpy()[place, :card] for each in model.distributions])
+            for place, card in enumerate(cards)
+        ]
+        score = float(mixture_logs(weights, tables, train).sum())
+        if score > best[0]:
+            best = score, weights, tables
+    return seconds, mixture_logs(best[1], best[2], test)
+
+
+def mixture_logs(weights: Array, given: list[Array], test: Codes) -> Array:
+    """Log-likelihoods of rows under shares of classes and a (class, category) table for each column."""
+    logs = np.repeat(np.log(np.maximum(weights, 1e-300))[None], len(test), axis=0)
+    for table, column in zip(given, test.T, strict=True):
+        seen = column >= 0
+        logs[seen] += np.log(np.maximum(table, 1e-300)).T[column[seen]]
+    return np.maximum(np.logaddexp.reduce(logs, axis=1), LEAST * test.shape[1])
+
+
+def methods(peers: bool) -> dict[str, Method]:
+    """All of them by name, Tacit first."""
+    em = {"learn": "em", "n_restarts": N_STARTS, "pseudo_counts": 1.0}
+    found: dict[str, Method] = {
+        "Tacit": ours(),
+        "EM 1e-4": ours(**em, tol=1e-4),
+        "EM 1e-6": ours(**em, tol=1e-6),
+        "EM 1e-10": ours(**em, tol=1e-10),
+    }
+    for name, run in (("pomegranate", pomegranate), ("stepmix", stepmix)) if peers else ():
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            print(f"{name} left out: {error}")
+        else:
+            found[name] = run
+    return found
+
+
+# -- running ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Tacit beside another on one table."""
+
+    other: str
+    ratio: float  # CPU of the other by Tacit's
+    mean: float  # nats per row that Tacit is better
+    error: float
+
+    @property
+    def not_below(self) -> bool:
+        """At or above the other, within two standard errors."""
+        return self.mean >= -2 * self.error
+
+
+def run(table: Coded, k: int, known: dict[str, Method]) -> list[Compared]:
+    """All methods on one table; prints a line for each."""
+    seconds: dict[str, float] = {}
+    logs: dict[str, Array] = {}
+    for name, method in known.items():
+        if name == "pomegranate" and min(int(train.min()) for train, _ in table.splits) < 0:
+            print(f"{table.name:14} {k:2} {name:12} left out: gaps")
+            continue
+        method(*table.splits[0], table.cards, k)
+        found = [method(*split, table.cards, k) for split in table.splits]
+        seconds[name] = sum(each for each, _ in found)
+        logs[name] = np.concatenate([each for _, each in found])
+    compared = []
+    for name, each in logs.items():
+        gain = logs["Tacit"] - each
+        error = float(gain.std(ddof=1) / math.sqrt(len(gain)))
+        one = Compared(name, seconds[name] / seconds["Tacit"], float(gain.mean()), error)
+        line = f"{table.name:14} {k:2} {name:12} {each.mean():10.4f} {seconds[name]:9.3f} s"
+        if name != "Tacit":
+            line += f" {one.ratio:7.1f} x  {one.mean:+.4f} ({one.error:.4f})"
+            compared.append(one)
+        print(line, flush=True)
+    return compared
+
+
+def verdicts(found: dict[tuple[str, int], list[Compared]]) -> Iterator[str]:
+    """For each of the others, whether Tacit is at or above it at a tenth of its CPU."""
+    for other in dict.fromkeys(each.other for row in found.values() for each in row):
+        rows = [(key, each) for key, row in found.items() for each in row if each.other == other]
+        below = [f"{name} {k}" for (name, k), each in rows if not each.not_below]
+        dear = [f"{name} {k}" for (name, k), each in rows if each.ratio < N_STARTS]
+        mean = float(np.mean([each.mean for _, each in rows]))
+        yield (
+            f"{other}: Tacit is {mean:+.4f} nats per row on average over {len(rows)} cases; below by more "
+            f"than two standard errors in {len(below)} ({', '.join(below) or 'none'}); more than a tenth of "
+            f"the CPU in {len(dear)} ({', '.join(dear) or 'none'})"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--sets", default="")
+    chosen = parser.parse_args()
+    warnings.simplefilter("ignore")
+    names = [name for name in chosen.sets.split(",") if name] or (
+        QUICK_SETS if chosen.quick else SETS
+    )
+    strange = [name for name in names if name not in SETS]
+    if strange:
+        raise SystemExit(f"unknown: {', '.join(strange)}; there are {', '.join(SETS)}")
+    known = methods(chosen.peers)
+    found = {}
+    for name in names:
+        table = load(name)
+        for k in QUICK_CLASSES if chosen.quick else CLASSES:
+            found[name, k] = run(table, k, known)
+    print()
+    for line in verdicts(found):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
