@@ -1,6 +1,8 @@
 """The estimator of topics: learning, questions, files, mistakes."""
 
+import os
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,6 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import tacit
+from tacit.datasets.topics import load_topics
 from tacit.errors import (
     ArgumentError,
     DataError,
@@ -17,13 +20,15 @@ from tacit.errors import (
     NotAvailableError,
     RankError,
 )
-from tacit.estimators.topic_learning import SMOOTHING
+from tacit.estimators.topic_learning import SMOOTHING, START_ALPHA0
 from tacit.estimators.topic_model import TopicModel
 from tacit.evaluate.topics import completion_perplexity, topic_agreement
 from tacit.files.models import read_model, write_model
-from tacit.params.topics import Topics
+from tacit.moments.documents import Weighting
+from tacit.params.topics import Topics, topics_of_documents
 from tacit.query.topics import sample_documents
 
+FOLDER = Path(os.environ.get("TACIT_DATA") or "nowhere")
 N_WORDS = 40
 NAMES = [f"w{place}" for place in range(N_WORDS)]
 
@@ -65,6 +70,17 @@ def test_some_random_start_finds_them_too_and_none_is_better(many):
     assert max(topic_agreement(each.components_, truth().words) for each in starts) > 0.9
     reached = [each.diagnostics_["trace"][-1] for each in starts]
     assert max(reached) <= model.diagnostics_["trace"][-1] + 1e-3  # of the last steps
+
+
+@pytest.mark.skipif(not (FOLDER / "topics").is_dir(), reason="TACIT_DATA lacks topics")
+def test_news_are_read_with_the_alpha0_that_completes_them_better():
+    news = load_topics("ap")
+    found = TopicModel(10, learn="moments", n_jobs=1).fit(news)
+    assert found.diagnostics_["moments"]["alpha0"] == START_ALPHA0  # not what the tensor says
+    test = load_topics("ap", "test")
+    said = topics_of_documents(news.batches(), 10, weighting=Weighting("length", 3)).report.alpha0
+    other = TopicModel(10, said, learn="moments", n_jobs=1).fit(news)
+    assert found.perplexity(test) < other.perplexity(test)
 
 
 @pytest.mark.parametrize("learn", ["auto", "moments", "em"])

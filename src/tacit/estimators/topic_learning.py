@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from tacit.data.documents import Counts, DocumentBatches, Documents
 from tacit.errors import DataError, RankError
 from tacit.estimators.progress import Report, silent
 from tacit.evaluate.topics import completion_perplexity
-from tacit.moments.documents import Weighting
-from tacit.params.topics import Topics, topics_of_documents
+from tacit.factor.topics import topic_moments
+from tacit.moments.documents import DocumentMoments, Weighting
+from tacit.params.topics import LearntTopics, Topics, topics_of_moments
 from tacit.polish.topics import TopicSteps, fitting_alpha, polish_topics, random_topics
 
 Array = NDArray[np.float64]
@@ -25,6 +27,7 @@ START_ALPHA0 = 0.1
 SMOOTHING = 0.01  # of the words of all documents, in each topic, where words are scored
 CANDIDATES = (5, 10, 20, 40, 80, 160)  # numbers of topics that "auto" tries
 _SAMPLE = 2000  # documents that Dirichlet parameters are fitted to
+_FEW_SAMPLED = 500  # documents that two readings of moments are compared by
 _PRODUCTS, _FEW_PRODUCTS = 5, 3  # passes for pairs, of documents in memory and of others
 _APART = 5  # every fifth document chooses the number of topics
 _EM_STEPS, _EM_GAIN = 200, 1e-4  # of random starts: at most so many steps, each with so much gain
@@ -145,28 +148,56 @@ def _learnt(
 def _by_moments(
     batches: DocumentBatches, n_topics: int, settings: TopicSettings
 ) -> tuple[Topics, dict[str, Any]]:
-    alpha0: Any = settings.alpha0
-    if settings.single:
-        alpha0 = 0.0
-    elif alpha0 is None:
-        alpha0 = "auto" if settings.learn == "moments" else START_ALPHA0
-    learnt = topics_of_documents(
-        batches,
-        n_topics,
-        alpha0=alpha0,
-        weighting=settings.weighting,
-        solver=settings.solver,
-        n_products=_PRODUCTS if batches.in_memory else _FEW_PRODUCTS,
-        random_state=settings.seed,
-    )
+    from tacit.loops.threads import one_blas_thread
+
+    alpha0: Any = 0.0 if settings.single else settings.alpha0
+    with one_blas_thread():
+        moments = topic_moments(
+            DocumentMoments(batches, batches.n_words, settings.weighting),
+            n_topics,
+            n_products=_PRODUCTS if batches.in_memory else _FEW_PRODUCTS,
+            random_state=settings.seed,
+        )
+        read = partial(
+            topics_of_moments, moments, solver=settings.solver, random_state=settings.seed
+        )
+        if alpha0 is None and settings.learn == "moments":
+            return _better_alpha0(read, batches, settings)
+        learnt = read(alpha0=START_ALPHA0 if alpha0 is None else alpha0)
     return learnt.topics, learnt.report.as_dict()
 
 
-def _sample(batches: DocumentBatches) -> Counts:
+def _better_alpha0(
+    read: Callable[..., LearntTopics], batches: DocumentBatches, settings: TopicSettings
+) -> tuple[Topics, dict[str, Any]]:
+    """Topics with the `alpha0` that the tensor says, or with a small one, whichever completes documents.
+
+    Documents that the model describes have the tensor of some `alpha0`, and are completed best with it. Real
+    ones have not: their tensors say too much.
+    """
+    counts = _sample(batches, _FEW_SAMPLED)
+    shares = np.bincount(counts.indices, counts.data, minlength=counts.shape[1]) / counts.sum()
+    tried: list[tuple[float, Topics, LearntTopics]] = []
+    for alpha0 in ("auto", START_ALPHA0):
+        learnt = read(alpha0=alpha0)
+        topics = smoothed(learnt.topics, shares)
+        start = np.full(topics.n_topics, TopicSteps().alpha)
+        total = float(fitting_alpha(topics.words, counts, start, n_jobs=settings.n_jobs).sum())
+        fitted = Topics(topics.words, topics.weights, total)
+        perplexity = completion_perplexity(fitted, counts, n_jobs=settings.n_jobs)
+        # What the tensor says is an estimate; the small number is none.
+        known = learnt.topics.alpha0 if alpha0 == "auto" else total
+        kept = Topics(learnt.topics.words, learnt.topics.weights, known)
+        tried.append((perplexity, kept, learnt))
+    _, topics, learnt = min(tried, key=lambda each: each[0])
+    return topics, learnt.report.as_dict()
+
+
+def _sample(batches: DocumentBatches, size: int = _SAMPLE) -> Counts:
     """Some documents from all over."""
     from scipy.sparse import vstack
 
-    every = max((batches.n_documents or 0) // _SAMPLE, 1)
+    every = max((batches.n_documents or 0) // size, 1)
     parts, seen = [], 0
     for batch in batches:
         parts.append(batch[-seen % every :: every])

@@ -65,8 +65,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     n_jobs : int, optional
         Threads; by default all processors. What is learnt does not depend on it.
     random_state : int, Generator or None
-        Of the random columns that the directions of pairs are found with, which hardly matters, and of the
-        start of ``learn="em"``, which does.
+        Of the random columns that the directions of pairs are sought from, and of the start of
+        ``learn="em"``.
     progress : None, bool or callable
         True draws a bar on a terminal; a callable gets (share done, text).
 

@@ -1,0 +1,88 @@
+"""The picture of topics: their weights and their words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.errors import ArgumentError, NotAvailableError
+from tacit.plot import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_ROW = 0.3  # inches for each topic
+
+
+def topics(
+    model: Any,
+    ax: Axes | None = None,
+    *,
+    n_topics: int = 30,
+    n_words: int = 8,
+    max_label: int = 80,
+) -> Axes:
+    """How much of all documents each topic is, as bars from the heaviest on, with its likeliest words.
+
+    Parameters
+    ----------
+    model : TopicModel
+        A fitted one.
+    ax : matplotlib.axes.Axes, optional
+    n_topics : int
+        So many topics at most, the heaviest.
+    n_words : int
+        Words of each.
+    max_label : int
+        Longer lists of words are cut.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    NotAvailableError
+        The model has no topics.
+    DependencyError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from tacit.estimators.topic_model import TopicModel
+    >>> documents = [["cat", "dog", "cat"], ["tax", "law", "tax"], ["tax", "law", "law"]] * 20
+    >>> axes = topics(TopicModel(n_topics=2).fit(documents), n_words=2)
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['1 law tax', '2 cat dog']
+    """
+    if not hasattr(model, "topics_") or not hasattr(model, "top_words"):
+        raise NotAvailableError(f"{type(model).__name__} has no topics; give a fitted TopicModel")
+    if n_topics < 1 or n_words < 1:
+        raise ArgumentError(f"n_topics={n_topics}, n_words={n_words}; give numbers of at least 1")
+    plt = style.pyplot()
+    weights = np.asarray(model.topics_.weights)[:n_topics]
+    labels = [
+        style.shortened(f"{place} {' '.join(words)}", max_label).replace("$", r"\$")
+        for place, words in enumerate(model.top_words(n_words)[:n_topics], 1)
+    ]
+    if ax is None:
+        longest = max(style.text_widths(labels)) * style.FONT_SIZE / 72
+        size = (longest + 3.0, _ROW * len(weights) + 0.9)
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    places = np.arange(len(weights))
+    ax.barh(places, weights, height=0.7, color=style.BLUE)
+    ax.set_yticks(places, labels, fontsize=style.FONT_SIZE)
+    ax.set_ylim(len(weights) - 0.4, -0.6)  # the heaviest on top
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlim(0.0, 1.05 * max(float(weights.max()), 1e-12))
+    ax.locator_params(axis="x", nbins=4)
+    ax.set_xlabel("share of all words")
+    left = len(model.topics_.weights) - len(weights)
+    if left:
+        more = f"and {left} more topic{'s' if left > 1 else ''}"
+        ax.set_title(more, fontsize=style.FONT_SIZE, color=style.DIM, loc="right")
+    ax.grid(axis="x", color="#DDDDDD", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    return ax

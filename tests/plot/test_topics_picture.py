@@ -1,0 +1,44 @@
+"""The picture of topics."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from tacit.errors import ArgumentError, NotAvailableError
+from tacit.estimators.topic_model import TopicModel
+from tacit.params.topics import Topics
+from tacit.plot.topic_weights import topics
+
+
+@pytest.fixture
+def model():
+    found = TopicModel(3)
+    words = np.array([[0.6, 0.3, 0.1], [0.1, 0.2, 0.7], [0.2, 0.7, 0.1]])
+    found.topics_ = Topics(words, np.array([0.5, 0.3, 0.2]), 1.0)
+    found.words_ = ("price", "$", "a" * 50)
+    yield found
+    plt.close("all")
+
+
+def test_bars_are_weights_and_labels_are_words(model):
+    ax = topics(model, n_words=2, max_label=12)
+    assert [bar.get_width() for bar in ax.patches] == [0.5, 0.3, 0.2]
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert labels == [r"1 price \$", "2 aaaaaaaaa…", r"3 \$ price"]
+    assert ax.yaxis_inverted()  # the heaviest on top
+    ax.figure.canvas.draw()
+
+
+def test_topics_that_are_not_drawn_are_counted(model):
+    _, given = plt.subplots()
+    ax = topics(model, given, n_topics=2)
+    assert ax is given
+    assert len(ax.patches) == 2
+    assert ax.get_title(loc="right") == "and 1 more topic"
+
+
+def test_what_has_no_topics_is_refused(model):
+    with pytest.raises(NotAvailableError, match="TopicModel has no topics"):
+        topics(TopicModel(3))
+    with pytest.raises(ArgumentError, match="n_words=0"):
+        topics(model, n_words=0)
