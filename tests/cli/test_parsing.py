@@ -82,6 +82,7 @@ def test_texts_are_learnt_from_together(run, folder, span):
     [
         (["--bandwidth", "0.7"], {"bandwidth": 0.7}),
         (["--prior", "none"], {"prior": None}),
+        (["--prior", "units", "--top", "learnt"], {"prior": "units", "top": "learnt"}),
         (["--metric-weight", "0.5"], {"metric_weight": 0.5}),
         (["--top", "free", "--prior", "none"], {"top": "free", "prior": None}),
         (["--seed", "3", "--vectors", "cca"], {"random_state": 3}),

@@ -92,7 +92,6 @@ def test_texts_that_cannot_be_parsed(run, folder, command, text, words):
         (["train", "text.txt", "-o", "x.tacit", "--vectors", "broken.npz"], "cannot be read"),
         (["train", "text.txt", "-o", "x.tacit", "--vectors", "odd.vec"], "entry 2 has 2 numbers"),
         (["train", "text.txt", "-o", "x.tacit", "--vectors", "text.vec"], "could not convert"),
-        (["train", "text.txt", "-o", "x.tacit", "--prior", "unit"], "did you mean 'units'"),
         (["train", "text.txt", "-o", "x.tacit", "--bandwidth", "-1"], "bandwidth=-1"),
         (["train", "text.txt", "-o", "x.tacit", "--tags-map", "bad.map"], "line 2: 'VREB'"),
         (["apply", "spna.tacit", "text.txt"], "but there is 'span.tacit'"),
@@ -132,6 +131,8 @@ def test_wrong_files_are_told_of(run, folder, arguments, words):
         (["train", "text.txt", "-o", "x.tacit", "--rank", "two"], "--rank"),
         (["train", "text.txt", "-o", "x.tacit", "--rank", "0"], "--rank"),
         (["train", "text.txt", "-o", "x.tacit", "--method", "cmc"], "ccm"),
+        (["train", "text.txt", "-o", "x.tacit", "--prior", "unit"], "units"),
+        (["train", "text.txt", "-o", "x.tacit", "--top", "first"], "heuristic"),
         (["train", "text.txt", "-o", "x.tacit", "--start", "random"], "--method span"),
         (
             ["train", "text.txt", "-o", "x.tacit", "--method", "ccm", "--features", "5"],

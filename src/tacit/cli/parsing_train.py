@@ -27,9 +27,19 @@ class Kind(StrEnum):
     ccm = "ccm"
 
 
+class Granted(StrEnum):
+    """What the parser by a metric takes for granted."""
+
+    learnt = "learnt"
+    units = "units"
+    none = "none"
+
+
 class Top(StrEnum):
     """Where a whole sentence is split."""
 
+    auto = "auto"
+    learnt = "learnt"
     heuristic = "heuristic"
     free = "free"
 
@@ -73,15 +83,17 @@ Bandwidth = Annotated[
     typer.Option(help="Of span: of the kernel over distances between words; else 0.4."),
 ]
 Prior = Annotated[
-    str | None,
-    typer.Option(help="Of span: what is taken for granted, units or none: the metric alone."),
+    Granted | None,
+    typer.Option(
+        help="Of span: groups and predicates that are learnt, or by rule (units), or the metric alone."
+    ),
 ]
 Weight = Annotated[
     float | None, typer.Option("--metric-weight", help="Of span: of the metric beside the prior.")
 ]
 TopSplit = Annotated[
     Top | None,
-    typer.Option(help="Of span: the split of a whole sentence, by the first verb or the cheapest."),
+    typer.Option(help="Of span: the split of a whole sentence; else as the prior has it."),
 ]
 FirstGuess = Annotated[Start | None, typer.Option(help="Of ccm: the first guess; else split.")]
 Restarts = Annotated[
@@ -132,7 +144,7 @@ def train(
         "n_features": features,
         "rank": rank,
         "bandwidth": bandwidth,
-        "prior": prior,
+        "prior": None if prior is None else prior.value,
         "metric_weight": metric_weight,
         "top": None if top is None else top.value,
     }
@@ -144,7 +156,7 @@ def train(
     _check_options(method, of_span, of_ccm)
     chosen = {**(of_span if method is Kind.span else of_ccm), "longest": longest}
     given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
-    if given.get("prior") == "none":
+    if prior is Granted.none:
         given["prior"] = None
     model = _model(method, {**given, "random_state": seed, "progress": True})
     n_read = _learn(model, texts, tags_map)
