@@ -10,7 +10,7 @@ from oracles.python_source import python_source
 from tacit.loops import classes as loops
 from tacit.moments.patterns import Patterns
 from tacit.params.tree import Layout
-from tacit.polish.classes import ClassExpectation, climb_classes, exchange, is_star
+from tacit.polish.classes import ClassExpectation, climb_classes, cut_whole, exchange, is_star
 from tacit.polish.climb import AbsoluteGain, climb
 from tacit.polish.tree import Expectation, dirichlet_prior, em_step, random_start
 from tacit.toy import random_tables, sample_codes
@@ -104,6 +104,21 @@ def test_a_class_that_two_share_goes_where_one_is_short():
     assert alone.objective < best.objective - 50
     assert found.objective > best.objective - 1
     assert step(found.values)[0] >= found.objective
+
+
+def test_two_classes_are_found_from_a_start_that_sees_none():
+    truth = random_tables(star(8), 3, 2, 1, diagonal=4.0)
+    codes = sample_codes(truth, 1000, 2)
+    layout, prior = truth.layout, even_prior(truth.layout)
+    expect = ClassExpectation(layout, codes)
+    even = truth.values.copy()
+    even[expect.entries] = even[expect.entries].mean(axis=1, keepdims=True)
+    step = em_step(expect, layout, prior)
+    best = climb(step, truth.values, AbsoluteGain(0.1), warn=False)
+    assert step(even)[0] < best.objective - 100
+    assert step(cut_whole(expect, prior, even))[0] > best.objective - 30
+    found, _ = climb_classes(expect, prior, even, AbsoluteGain(0.1))
+    assert found.objective > best.objective - 1
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])

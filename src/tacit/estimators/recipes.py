@@ -286,7 +286,7 @@ def _prior_strength(job: Job, values: Array) -> float:
 
 def _softened(job: Job, values: Array) -> Array:
     """Tables of a star nearer to the marginals: from there EM finds better classes than from sharp ones."""
-    if job.n_states[-1] < 3:  # of two classes there is one best start, and the moments know it
+    if job.n_states[-1] < 3:  # nearer to the marginals, two classes that hardly differ would not be left
         return values
     soft = values.copy()
     every = job.marginals[job.layout.leaf_entries]

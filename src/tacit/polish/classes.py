@@ -188,12 +188,15 @@ def climb_classes(
     exchanged = 0
     found = Climb(start, -np.inf, 0, converged=False, trace=())
     trace: list[float] = []
-    if lay.n_states[-1] > 2 and len(expect.codes) > 1:
+    k = lay.n_states[-1]
+    if k > 1 and len(expect.codes) > 1:
         looked_at = expect.fewer(ROWS_LOOKED_AT)
+        change = exchange if k > 2 else cut_whole
+        most = MOST_EXCHANGES if k > 2 else 1
         found = climb(start, STEPS_BETWEEN)
         made, trace = found.n_steps, [*found.trace]
-        while exchanged < MOST_EXCHANGES and made + STEPS_BETWEEN < max_iter:
-            other = climb(exchange(looked_at, prior, found.values), STEPS_BETWEEN)
+        while exchanged < most and made + STEPS_BETWEEN < max_iter:
+            other = climb(change(looked_at, prior, found.values), STEPS_BETWEEN)
             made += other.n_steps
             if not other.objective > found.objective:
                 break
@@ -231,6 +234,18 @@ def exchange(expect: ClassExpectation, prior: Prior, values: Array) -> Array:
     out = np.empty(expect.layout.size)
     out[expect.entries] = given
     out[-expect.k :] = shares / shares.sum()
+    return out
+
+
+def cut_whole(expect: ClassExpectation, prior: Prior, values: Array) -> Array:
+    """Flat tables of two classes: all rows, cut across the direction in which columns hang together most."""
+    given, shares = values[expect.entries], values[-expect.k :]
+    whole = np.repeat((given @ shares)[:, None], expect.k, axis=1)
+    membership = np.repeat(expect.weights[:, None] / expect.k, expect.k, axis=1)
+    halves = _halves(expect, prior, whole, membership.sum(axis=0), membership)
+    out = np.empty(expect.layout.size)
+    out[expect.entries] = halves.given[:, :2]
+    out[-2:] = halves.shares[:2]
     return out
 
 
