@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,13 +21,29 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# Numbers of cells to begin from, in those of states: which of them tell the states apart is not known before.
-CELLS_PER_STATE, FEWEST_CELLS, MOST_CELLS = (8, 6, 12, 16), 16, 64
+FEWEST_CELLS, MOST_CELLS = 16, 64
 CELL_STEPS = 30  # of EM on the model of cells
-# Starts from clusters of rows, besides those from cells; of a single column one, as all are the same there.
-CLUSTERINGS = 3
-# Of EM on each start that is left: steps, positions, and how many starts are left afterwards.
-RUNGS = ((8, 6_000, 4), (20, 20_000, 2), (40, 200_000, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where EM begins, and how starts are given up."""
+
+    # Numbers of cells, in those of states: which of them tell the states apart is not known before.
+    cells: tuple[int, ...]
+    clusterings: int  # starts from clusters of rows, besides those from cells
+    # Of EM on each start that is left: steps, positions, and how many starts are left afterwards.
+    rungs: tuple[tuple[int, int, int], ...]
+    mixed: (
+        bool  # whether among several that are left there are some from cells and some from clusters
+    )
+
+
+# Cells of a single column say much the same whatever their number, and clusters climb slowly at first: one of
+# each is climbed to the end.
+SINGLE = Plan((8,), 4, ((8, 6_000, 4), (20, 20_000, 2)), mixed=True)
+SEVERAL = Plan((8, 6, 12, 16), 3, ((8, 6_000, 4), (20, 20_000, 2), (40, 200_000, 1)), mixed=False)
+CLUSTERS = "clusters"
 ROUGH = 1e-5  # nats for each position below which steps of these climbs end
 
 
@@ -50,39 +66,51 @@ def learn_numbers(
     if settings.learn == "em":
         found, told = _best_of(rows, n_states, settings, rng, report)
         return found.rescaled(centre, spread), told
-    first, *others = CELLS_PER_STATE
+    plan = SINGLE if rows.values.shape[1] == 1 else SEVERAL
+    first, *others = plan.cells
     cells, told = _by_cells(rows, n_states, first, settings, rng)
     if settings.learn == "tensor":
         return cells.rescaled(centre, spread), told | {"n_steps": 1}
     starts = {f"{first} cells for each state": cells}
     for each in others:
         starts[f"{each} cells for each state"], _ = _by_cells(rows, n_states, each, settings, rng)
-    for place in range(CLUSTERINGS if rows.values.shape[1] > 1 else 1):
-        starts[f"clusters {place + 1}"] = by_clusters(rows, n_states, rng, diagonal=diagonal)
-    best, chain, tried = _halved(starts, rows, settings)
-    found, climb = _polished(chain, rows, settings, report=report)
+    for place in range(plan.clusterings):
+        clusters = by_clusters(rows, n_states, rng, diagonal=diagonal, place=place)
+        starts[f"{CLUSTERS} {place + 1}"] = clusters
+    left, tried = _halved(starts, rows, settings, plan)
+    ends = {name: _polished(each, rows, settings, report=report) for name, each in left.items()}
+    best = max(ends, key=lambda name: ends[name][1].objective)
+    found, climb = ends[best]
     told |= {"start": best, "starts": tried, **_steps(climb)}
     return found.rescaled(centre, spread), told
 
 
 def _halved(
-    starts: dict[str, GaussianChain], rows: Rows, settings: HMMSettings
-) -> tuple[str, GaussianChain, dict[str, list[float]]]:
-    """The start that is ahead after a few steps on a part of the rows, the worse ones given up on the way.
+    starts: dict[str, GaussianChain], rows: Rows, settings: HMMSettings, plan: Plan
+) -> tuple[dict[str, GaussianChain], dict[str, list[float]]]:
+    """The starts that are ahead after a few steps on a part of the rows, the worse ones given up on the way.
 
-    Returns its name, where it got, and the objectives of all starts as far as they went.
+    Returns where they got, and the objectives of all starts as far as they went.
     """
     left = dict(starts)
     tried: dict[str, list[float]] = {name: [] for name in starts}
-    for n_steps, most, n_left in RUNGS:
+    for n_steps, most, n_left in plan.rungs:
         few = _first_rows(rows, most)
         for name, chain in left.items():
             left[name], climb = _polished(chain, few, settings, max_iter=n_steps)
             tried[name].append(climb.objective)
-        order = sorted(left, key=lambda name: tried[name][-1], reverse=True)
-        left = {name: left[name] for name in order[:n_left]}
-    best = next(iter(left))
-    return best, left[best], tried
+        ahead = _ahead({name: tried[name][-1] for name in left}, n_left, mixed=plan.mixed)
+        left = {name: left[name] for name in ahead}
+    return left, tried
+
+
+def _ahead(objectives: dict[str, float], n_left: int, *, mixed: bool) -> list[str]:
+    """The so many best; if mixed, among several of them the best of each kind."""
+    order = sorted(objectives, key=lambda name: objectives[name], reverse=True)
+    kinds = {name.startswith(CLUSTERS): name for name in reversed(order)}
+    if mixed and n_left > 1:
+        order.sort(key=lambda name: name not in kinds.values())
+    return order[:n_left]
 
 
 def _best_of(
