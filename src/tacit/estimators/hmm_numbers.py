@@ -34,9 +34,7 @@ class Plan:
     clusterings: int  # starts from clusters of rows, besides those from cells
     # Of EM on each start that is left: steps, positions, and how many starts are left afterwards.
     rungs: tuple[tuple[int, int, int], ...]
-    mixed: (
-        bool  # whether among several that are left there are some from cells and some from clusters
-    )
+    mixed: bool  # whether some of each kind are among several that are left
 
 
 # Cells of a single column say much the same whatever their number, and clusters climb slowly at first: one of
