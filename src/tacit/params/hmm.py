@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import RankError
-from tacit.factor.diagonals import joint_diagonals
 from tacit.factor.simplex import nearest_distributions
 from tacit.factor.svd import stacked_svd
+from tacit.factor.three_views import middle_view
 from tacit.moments.ngrams import Cells, TripleMoments
 from tacit.params.operators import ChainTables, Operators
 
@@ -23,7 +23,6 @@ Array = NDArray[np.float64]
 
 PSEUDO_WINDOWS = 5.0  # added to each symbol's count before it scales: rare ones would be blown up
 _DENSE = 400  # symbols up to which all singular values are computed
-_LEAST = 1e-4  # of eigenvalues of the second moments, of the largest
 _ZERO = 1e-10  # singular values of this share of the first are rounding errors
 _NOISE = 1e-12
 
@@ -111,18 +110,11 @@ def tensor_emissions(moments: TripleMoments, n_states: int) -> Array:
     t12 = one.T @ (moments.pairs12 @ two)
     t23 = two.T @ (moments.pairs23 @ three)
     t13 = one.T @ (moments.pairs13 @ three)
-    inverse = np.linalg.inv(t13)
-    from_first, from_last = t23 @ inverse, t12.T @ inverse.T
-    second = from_first @ t13 @ from_last.T
-    third = moments.contracted(one @ from_first.T, two, three @ from_last.T)
-    sizes, vectors = np.linalg.eigh(0.5 * (second + second.T))
-    roots = np.sqrt(np.maximum(sizes, _LEAST * sizes[-1]))
-    white = vectors / roots
-    turned = np.einsum("ijk,ia,jb,kc->abc", third, white, white, white, optimize=True)
-    orders = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
-    symmetric = np.mean([turned.transpose(order) for order in orders], axis=0)
-    found, _ = joint_diagonals(symmetric)
-    columns = basis @ ((vectors * roots) @ found) / scale[:, None]  # (symbol, state)
+
+    def triples(from_first: Array, from_last: Array) -> Array:
+        return moments.contracted(one @ from_first.T, two, three @ from_last.T)
+
+    columns = basis @ middle_view(t12, t13, t23, triples) / scale[:, None]  # (symbol, state)
     with np.errstate(divide="ignore", invalid="ignore"):
         return nearest_distributions((columns / columns.sum(axis=0)).T)
 
