@@ -215,13 +215,15 @@ def run(wanted: Iterable[Cell], n_seeds: int, path: Path, again: bool) -> list[d
     groups: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in wanted:
         groups.setdefault(cell.documents, []).append(cell)
-    for group in groups.values():
-        for seed in range(n_seeds):
+    by_size = sorted(groups.values(), key=lambda group: group[0].n)
+    rounds = [(peers, group) for peers in (False, True) for group in by_size]
+    for peers, group in rounds:
+        for seed in range(PEER_SEEDS if peers else n_seeds):
             todo = [
                 (cell, name, learn)
                 for cell in group
                 for name, learn in programs().items()
-                if (name == "Tacit" or (cell.peers and seed < PEER_SEEDS))
+                if (name != "Tacit" and cell.peers if peers else name == "Tacit")
                 and ("batch" not in name or cell.n <= MOST_BATCH)
                 and (cell.name, name, seed) not in known
             ]
