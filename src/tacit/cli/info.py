@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.options import ComponentNumber, Json, Model, is_grammar, is_language_model, is_parser
+from tacit.cli.options import (
+    ComponentNumber,
+    Json,
+    Model,
+    is_grammar,
+    is_language_model,
+    is_parser,
+    is_topic_model,
+)
 
 if TYPE_CHECKING:
     from tacit.estimators.components import Component
@@ -29,6 +37,11 @@ def info(model: Model, component: ComponentNumber = None, json: Json = False) ->
 
     header, _ = read_model(model)
     fitted = load(model)
+    if is_topic_model(fitted):
+        from tacit.cli.topics import describe as describe_topics
+
+        describe_topics(header, fitted, json=json)
+        return
     if is_language_model(fitted) or is_parser(fitted) or is_grammar(fitted):
         from tacit.cli.language import describe as describe_words
 

@@ -79,6 +79,10 @@ def asked_model(path: Path) -> Any:
         raise NotAvailableError(
             f"{str(path)!r} holds a {type(fitted).__name__}, a grammar; ask it with `tacit grammar`"
         )
+    if is_topic_model(fitted):
+        raise NotAvailableError(
+            f"{str(path)!r} holds a {type(fitted).__name__} of documents; ask it with `tacit topics`"
+        )
     return fitted
 
 
@@ -95,6 +99,11 @@ def is_parser(fitted: Any) -> bool:
 def is_grammar(fitted: Any) -> bool:
     """Whether a model finds trees with labels."""
     return hasattr(fitted, "grammars_")
+
+
+def is_topic_model(fitted: Any) -> bool:
+    """Whether a model is one of documents."""
+    return hasattr(fitted, "topics_")
 
 
 def given_values(model: object, given: list[str] | None) -> dict[str, object]:

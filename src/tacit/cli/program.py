@@ -21,6 +21,7 @@ from tacit.cli import (
     fit_junction,
     fit_kernel_hmm,
     fit_kernel_tree,
+    fit_topics,
     fit_tree,
     forecast,
     grammar,
@@ -42,6 +43,7 @@ from tacit.cli import (
     sample,
     score,
     structure,
+    topics,
 )
 from tacit.errors import TacitError, TacitWarning
 
@@ -120,6 +122,7 @@ _learning.command("kernel-hmm")(fit_kernel_hmm.kernel_hmm)
 _learning.command("hmm")(fit_hmm.hmm)
 _learning.command("automaton")(fit_automaton.automaton)
 _learning.command("junction")(fit_junction.junction)
+_learning.command("topics")(fit_topics.topics)
 app.add_typer(_learning, name="fit")
 _language = typer.Typer(help="Language models of words: learn, score, draw.", **_LOOK)
 _language.command("train")(language_train.train)
@@ -142,6 +145,11 @@ _grammar.command("train")(grammar_train.train)
 _grammar.command("parse")(grammar.parse)
 _grammar.command("evaluate")(grammar_evaluate.evaluate)
 app.add_typer(_grammar, name="grammar")
+_topics = typer.Typer(help="Topics of documents: their words, mixtures, scores.", **_LOOK)
+_topics.command("show")(topics.show)
+_topics.command("apply")(topics.apply)
+_topics.command("score")(topics.score)
+app.add_typer(_topics, name="topics")
 app.command("structure")(structure.structure)
 app.command("score")(score.score)
 app.command("predict")(predict.predict)

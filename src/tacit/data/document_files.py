@@ -94,11 +94,20 @@ def _beginning(path: Path) -> bytes:
     return start + b"\n"
 
 
-def _form_of(start: bytes, path: Path) -> str:
+def is_counts(path: Path) -> bool:
+    """Whether a file looks like UCI bag-of-words or LDA-C."""
+    return bool(_known_form(_beginning(path)))
+
+
+def _known_form(start: bytes) -> str:
     if _HEADER.match(start):
         return "uci"
-    if _LINE.match(start) or _LINE.match(start + b"\n"):
-        return "lda-c"
+    return "lda-c" if _LINE.match(start) or _LINE.match(start + b"\n") else ""
+
+
+def _form_of(start: bytes, path: Path) -> str:
+    if form := _known_form(start):
+        return form
     line = start.splitlines()[0][:60].decode(errors="replace") if start.strip() else ""
     raise FileFormatError(
         f"{str(path)!r} holds no word counts: it begins with {line!r}; expected UCI bag-of-words (three "

@@ -30,8 +30,8 @@ def read_documents(
     words : path or sequence of str, optional
         The vocabulary, or a file with a word a line. With lists of words, other words are left out; without
         it, all words are taken in alphabetical order. A matrix or file without it has words "0", "1", ...
-    form : {"auto", "uci", "lda-c"}
-        The form of the file.
+    form : {"auto", "uci", "lda-c", "text"}
+        The form of the file; ``"text"`` is a document on each line, with blanks between words.
 
     Raises
     ------
@@ -76,6 +76,8 @@ def document_batches(
             raise DataError(_other_words(X.words, vocabulary))
         return X
     if isinstance(X, str | os.PathLike):
+        if form == "text":
+            return _of_lists(_text_lines(Path(X)), _vocabulary(words)).batches()
         return file_batches(Path(X), _vocabulary(words), form)
     if isinstance(X, Iterator):
         raise ArgumentTypeError(
@@ -92,14 +94,21 @@ def document_batches(
 
 def read_words(path: str | os.PathLike[str]) -> tuple[str, ...]:
     """The words of a vocabulary file, one a line."""
+    return _different(tuple(_lines(Path(path))), repr(str(path)))
+
+
+def _lines(path: Path) -> list[str]:
     from tacit.data.texts import text_sources
 
-    blocks = (block for source in text_sources(Path(path)) for block in source.blocks)
+    blocks = (block for source in text_sources(path) for block in source.blocks)
     try:
-        words = tuple(b"".join(blocks).decode().splitlines())
+        return b"".join(blocks).decode().splitlines()
     except UnicodeDecodeError as error:
         raise FileFormatError(f"{str(path)!r} is no UTF-8: {error}") from error
-    return _different(words, repr(str(path)))
+
+
+def _text_lines(path: Path) -> Iterator[list[str]]:
+    return (line.split() for line in _lines(path))
 
 
 # -- what was given -----------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
@@ -65,3 +65,43 @@ def keep_words(
         )
     words = tuple(documents.words[place] for place in places)
     return Documents(counts[:, places], words, documents.named)
+
+
+def over_words(documents: Documents, words: Sequence[str]) -> Documents:
+    """The same documents counted over other words: those that are not among them are left out.
+
+    Parameters
+    ----------
+    documents : Documents
+    words : sequence of str
+
+    Raises
+    ------
+    DataError
+        The documents have none of these words.
+
+    Examples
+    --------
+    >>> from tacit.data.document_reading import read_documents
+    >>> documents = read_documents([["a", "rose"], ["rose", "rose"]])
+    >>> over_words(documents, ["thorn", "rose"]).counts.toarray().tolist()
+    [[0, 1], [0, 2]]
+    """
+    from scipy.sparse import csr_array
+
+    names = tuple(words)
+    if names == documents.words:
+        return documents
+    places = {word: place for place, word in enumerate(names)}
+    found = np.array([places.get(word, -1) for word in documents.words], dtype=np.int64)
+    if not (found >= 0).any():
+        raise DataError(
+            f"none of the {len(names)} words, such as {names[0]!r}, is among those of the documents, such as "
+            f"{documents.words[0]!r}; were they counted over another vocabulary?"
+        )
+    known = np.flatnonzero(found >= 0)
+    ones = np.ones(len(known), dtype=np.int32)
+    turn = csr_array((ones, (known, found[known])), shape=(documents.n_words, len(names)))
+    counts = csr_array(documents.counts @ turn)
+    counts.sort_indices()
+    return Documents(counts, names)

@@ -1,0 +1,158 @@
+"""`tacit fit topics`: topics of documents."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tacit.cli import learning
+from tacit.cli.options import Json
+
+
+class Form(StrEnum):
+    """Forms of files of documents."""
+
+    auto = "auto"
+    uci = "uci"
+    lda_c = "lda-c"
+    text = "text"
+
+
+class Learn(StrEnum):
+    """Ways of learning topics."""
+
+    auto = "auto"
+    moments = "moments"
+    em = "em"
+
+
+class Mixing(StrEnum):
+    """How many topics a document has."""
+
+    lda = "lda"
+    single = "single"
+
+
+DocumentFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="Documents: UCI bag-of-words, LDA-C, or text with a document on each line; packed where it ends "
+        "in .gz, .bz2, .xz or .zst.",
+    ),
+]
+WordFile = Annotated[
+    Path | None,
+    typer.Option("--vocabulary", metavar="FILE", help="The words of DATA, one on each line."),
+]
+FormOfFile = Annotated[Form, typer.Option("--form", help="What DATA looks like; auto looks.")]
+
+
+def topics(
+    data: DocumentFile,
+    output: learning.Output,
+    number: Annotated[
+        str, typer.Option("--topics", "-k", metavar="N|auto", help="How many topics.")
+    ] = "auto",
+    vocabulary: WordFile = None,
+    form: FormOfFile = Form.auto,
+    learn: Annotated[
+        Learn, typer.Option(help="auto: moments and a few steps; moments alone; em: random start.")
+    ] = Learn.auto,
+    mixing: Annotated[
+        Mixing, typer.Option("--model", help="lda: documents mix topics; single: one for each.")
+    ] = Mixing.lda,
+    alpha0: Annotated[
+        str, typer.Option(metavar="X|auto", help="Sum of the Dirichlet parameters of documents.")
+    ] = "auto",
+    least_documents: Annotated[
+        int, typer.Option(min=1, help="Leave out words of fewer documents.")
+    ] = 1,
+    most_share: Annotated[
+        float,
+        typer.Option(min=0.0, max=1.0, help="Leave out words of more than this share of them."),
+    ] = 1.0,
+    stop_words: Annotated[
+        bool,
+        typer.Option(
+            "--english", help="Leave out English stop words and what is no word of 3 letters."
+        ),
+    ] = False,
+    seed: learning.Seed = 0,
+    jobs: learning.Jobs = None,
+    json: Json = False,
+) -> None:
+    """Learn topics from the documents in DATA and save them.
+
+    For example: tacit fit topics docword.txt --vocabulary vocab.txt -k 50 -o topics.tacit
+    """
+    from tacit.cli.output import console, print_json
+    from tacit.estimators.topic_model import TopicModel
+    from tacit.files.models import check_suffix
+
+    check_suffix(output)  # before the work, not after it
+    model = TopicModel(
+        learning.number_or_auto(number, int, "--topics"),
+        learning.number_or_auto(alpha0, float, "--alpha0"),
+        mixing.value,
+        learn=learn.value,
+        n_jobs=jobs,
+        random_state=seed,
+        progress=True,
+    )
+    rules = least_documents > 1 or most_share < 1.0 or stop_words
+    model.fit(_documents(data, vocabulary, form, rules, least_documents, most_share, stop_words))
+    model.set_params(progress=None)
+    model.save(output)
+    known = model.diagnostics_
+    if json:
+        names = ("n_topics", "n_documents", "n_words", "n_tokens", "n_passes", "learn")
+        tried = {"perplexities": known["perplexities"]} if "perplexities" in known else {}
+        print_json({"model": str(output), **{name: known[name] for name in names}, **tried})
+        return
+    console().print(
+        f"{known['n_topics']} topics of {known['n_documents']:,} documents, {known['n_words']:,} words; "
+        f"saved as {output}",
+        markup=False,
+    )
+
+
+def _documents(
+    data: Path,
+    vocabulary: Path | None,
+    form: Form,
+    rules: bool,
+    least: int,
+    most: float,
+    english: bool,
+) -> Any:
+    """The documents of a file; batch by batch where no words have to be counted first."""
+    from tacit.data.document_reading import document_batches, read_documents
+    from tacit.data.document_words import keep_words, plain_word
+
+    if not rules:
+        return document_batches(data, vocabulary, form=form_of(data, form))
+    documents = read_documents(data, vocabulary, form=form_of(data, form))
+    if not english:
+        return keep_words(documents, least_documents=least, most_share=most)
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return keep_words(
+        documents,
+        least_documents=least,
+        most_share=most,
+        stop_words=ENGLISH_STOP_WORDS,
+        form=plain_word,
+    )
+
+
+def form_of(data: Path, form: Form) -> str:
+    """The form of a file: text where it does not look like counts."""
+    from tacit.data.document_files import is_counts
+
+    if form is Form.auto:
+        return "auto" if is_counts(data) else "text"
+    return form.value

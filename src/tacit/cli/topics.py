@@ -1,0 +1,153 @@
+"""`tacit topics`: what a topic model says of words and documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli.fit_topics import DocumentFile, Form, FormOfFile, WordFile, form_of
+from tacit.cli.options import Json, TableOutput
+
+if TYPE_CHECKING:
+    from tacit.data.documents import Documents
+    from tacit.estimators.topic_model import TopicModel
+
+TopicFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="What `tacit fit topics` saved (.tacit).")
+]
+Words = Annotated[int, typer.Option("--words", "-n", min=1, help="Words of each topic.")]
+
+
+def show(model: TopicFile, n_words: Words = 10, json: Json = False) -> None:
+    """Print the topics, the heaviest first: number, share of all words, likeliest words.
+
+    For example: tacit topics show topics.tacit -n 8
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    from tacit.cli.output import console, print_json
+
+    fitted = _loaded(model)
+    weights, tops = fitted.topics_.weights, fitted.top_words(n_words)
+    if json:
+        print_json(
+            [
+                {"topic": place, "weight": float(weight), "words": words}
+                for place, (weight, words) in enumerate(zip(weights, tops, strict=True))
+            ]
+        )
+        return
+    table = Table(box=None, pad_edge=False)
+    for heading in ("topic", "weight", "words"):
+        table.add_column(heading, justify="left" if heading == "words" else "right")
+    for place, (weight, words) in enumerate(zip(weights, tops, strict=True)):
+        table.add_row(str(place), f"{weight:.4f}", Text(" ".join(words)))
+    console().print(table)
+
+
+def apply(
+    model: TopicFile,
+    data: DocumentFile,
+    output: TableOutput = None,
+    vocabulary: WordFile = None,
+    form: FormOfFile = Form.auto,
+    json: Json = False,
+) -> None:
+    """The share of each topic in each document of DATA, as a table.
+
+    For example: tacit topics apply topics.tacit docword.txt --vocabulary vocab.txt -o shares.csv
+    """
+    import pyarrow as pa
+
+    from tacit.cli.output import check_table_path, give_table
+
+    check_table_path(output)
+    fitted = _loaded(model)
+    shares = fitted.transform(_documents(fitted, data, vocabulary, form))
+    columns = {f"topic{place}": shares[:, place] for place in range(shares.shape[1])}
+    give_table(pa.table(columns), output, json=json)
+
+
+def score(
+    model: TopicFile,
+    data: DocumentFile,
+    vocabulary: WordFile = None,
+    form: FormOfFile = Form.auto,
+    n_words: Words = 10,
+    json: Json = False,
+) -> None:
+    """Perplexity of one half of each document of DATA given the other, and coherence of topics in DATA.
+
+    For example: tacit topics score topics.tacit test.txt
+    """
+    from tacit.cli.output import console, print_json
+
+    fitted = _loaded(model)
+    documents = _documents(fitted, data, vocabulary, form)
+    perplexity = fitted.perplexity(documents)
+    coherence = fitted.coherence(documents, n_words)
+    if json:
+        print_json(
+            {
+                "perplexity": perplexity,
+                "coherence": float(coherence.mean()),
+                "coherences": coherence.tolist(),
+                "n_documents": documents.n_documents,
+                "n_tokens": int(documents.lengths.sum()),
+            }
+        )
+        return
+    out = console()
+    out.print(
+        f"perplexity {perplexity:.2f} of half of {documents.n_documents:,} documents", markup=False
+    )
+    out.print(
+        f"coherence  {coherence.mean():.4f} (mean NPMI of {n_words} words a topic)", markup=False
+    )
+
+
+def describe(header: dict[str, Any], fitted: TopicModel, *, json: bool) -> None:
+    """What `tacit info` says of a topic model."""
+    from tacit.cli.info import print_diagnostics
+    from tacit.cli.output import console, print_json
+
+    if json:
+        said = {name: header[name] for name in ("estimator", "version", "format", "arguments")}
+        print_json({**said, "diagnostics": fitted.diagnostics_})
+        return
+    out, topics = console(), fitted.topics_
+    kind = f"alpha0 {topics.alpha0:.4g}" if topics.model == "lda" else "one topic a document"
+    out.print(
+        f"TopicModel: {topics.n_topics} topics, {topics.n_words:,} words, {kind} "
+        f"(written by Tacit {header['version']})",
+        markup=False,
+    )
+    print_diagnostics(out, {**fitted.diagnostics_.get("moments", {}), **fitted.diagnostics_})
+
+
+def _loaded(path: Path) -> TopicModel:
+    from tacit import load
+    from tacit.cli.options import is_topic_model
+    from tacit.errors import NotAvailableError
+
+    fitted: TopicModel = load(path)
+    if not is_topic_model(fitted):
+        raise NotAvailableError(
+            f"{str(path)!r} holds a {type(fitted).__name__}, not topics; give what `tacit fit topics` saved"
+        )
+    return fitted
+
+
+def _documents(model: TopicModel, data: Path, vocabulary: Path | None, form: Form) -> Documents:
+    """The documents of a file over the words of a model."""
+    from tacit.data.document_reading import read_documents
+    from tacit.data.document_words import over_words
+
+    kind = form_of(data, form)
+    if kind == "text":
+        return read_documents(data, model.words_, form="text")
+    documents = read_documents(data, vocabulary, form=kind)
+    return over_words(documents, model.words_) if documents.named else documents

@@ -1,0 +1,118 @@
+"""`tacit fit topics` and `tacit topics` against what the model itself says."""
+
+import json
+
+import numpy as np
+import pytest
+
+import tacit
+from oracles.commands import rows_of, tacit_says
+from tacit.data.document_reading import read_documents
+from tacit.estimators.topic_model import TopicModel
+
+LINES = ["cat dog cat vet", "tax law tax bill the law", "the cat vet dog", "law bill tax the"] * 12
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("topics")
+    (place / "documents.txt").write_text("\n".join([*LINES, ""]))
+    documents = read_documents([line.split() for line in LINES])
+    rows, columns = documents.counts.nonzero()
+    entries = zip(rows + 1, columns + 1, documents.counts.data, strict=True)
+    lines = [documents.n_documents, documents.n_words, len(rows)]
+    lines += [f"{d} {w} {c}" for d, w, c in entries]
+    (place / "docword.txt").write_text("\n".join([*map(str, lines), ""]))
+    (place / "vocab.txt").write_text("\n".join([*documents.words, ""]))
+    TopicModel(2).fit(documents).save(place / "topics.tacit")
+    return place
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    return tacit.load(folder / "topics.tacit")
+
+
+@pytest.mark.parametrize("data", [("documents.txt",), ("docword.txt", "--vocabulary", "vocab.txt")])
+def test_fit_learns_what_the_model_learns_from_any_form(folder, model, data, monkeypatch):
+    monkeypatch.chdir(folder)
+    said = tacit_says("fit", "topics", *data, "-k", "2", "-o", "found.tacit")
+    assert said == "2 topics of 48 documents, 7 words; saved as found.tacit\n"
+    found = tacit.load("found.tacit")
+    assert found.words_ == model.words_
+    # A file is read in fewer passes, batch by batch.
+    assert found.components_ == pytest.approx(model.components_, abs=1e-3)
+
+
+def test_words_are_left_out_as_asked(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    tacit_says("fit", "topics", "documents.txt", "-k", "2", "-o", "a.tacit", "--english")
+    assert tacit.load("a.tacit").words_ == ("cat", "dog", "law", "tax", "vet")  # "bill" is one, too
+    rules = ("--most-share", "0.5", "--least-documents", "13")
+    told = tacit_says(
+        "fit", "topics", "documents.txt", "-k", "2", "-o", "b.tacit", *rules, "--json"
+    )
+    assert json.loads(told)["n_words"] == 6
+    assert "the" not in tacit.load("b.tacit").words_
+
+
+def test_arguments_reach_the_model(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    asked = ("--learn", "moments", "--alpha0", "0.5", "--seed", "3")
+    tacit_says("fit", "topics", "documents.txt", "-k", "2", "-o", "c.tacit", *asked)
+    found = tacit.load("c.tacit")
+    assert (found.learn, found.topics_.alpha0, found.random_state) == ("moments", 0.5, 3)
+    tacit_says("fit", "topics", "documents.txt", "-k", "2", "-o", "d.tacit", "--model", "single")
+    assert tacit.load("d.tacit").topics_.model == "single"
+
+
+def test_topics_are_shown(folder, model):
+    shown = tacit_says("topics", "show", folder / "topics.tacit", "-n", "2")
+    lines = shown.splitlines()
+    assert lines[0].split() == ["topic", "weight", "words"]
+    assert lines[1].split() == ["0", f"{model.topics_.weights[0]:.4f}", *model.top_words(2)[0]]
+    told = json.loads(tacit_says("topics", "show", folder / "topics.tacit", "--json"))
+    assert [each["words"] for each in told] == model.top_words(10)
+    assert "2 topics, 7 words, alpha0" in tacit_says("info", folder / "topics.tacit")
+    assert (
+        json.loads(tacit_says("info", folder / "topics.tacit", "--json"))["estimator"]
+        == "TopicModel"
+    )
+
+
+def test_documents_are_taken_apart_and_scored(folder, model):
+    lists = [line.split() for line in LINES]
+    for data in (
+        (folder / "documents.txt",),
+        (folder / "docword.txt", "--vocabulary", folder / "vocab.txt"),
+    ):
+        rows = rows_of(tacit_says("topics", "apply", folder / "topics.tacit", *data))
+        found = np.array([[float(row["topic0"]), float(row["topic1"])] for row in rows])
+        assert found == pytest.approx(model.transform(lists))
+        told = json.loads(tacit_says("topics", "score", folder / "topics.tacit", *data, "--json"))
+        assert told["perplexity"] == pytest.approx(model.perplexity(lists))
+        assert told["coherences"] == pytest.approx(model.coherence(lists).tolist())
+    said = tacit_says("topics", "score", folder / "topics.tacit", folder / "documents.txt")
+    assert said.startswith(f"perplexity {model.perplexity(lists):.2f} of half of 48 documents\n")
+
+
+def test_mistakes_are_told_in_a_line(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(folder)
+    fit = ("fit", "topics", "documents.txt", "-o", "e.tacit")
+    assert "or fewer" in tacit_says(*fit, "-k", "7", "--learn", "moments", code=1)
+    assert "neither a number nor auto" in tacit_says(*fit, "-k", "many", code=2)
+    assert "line 1" in tacit_says(*fit, "-k", "2", "--form", "lda-c", code=1)
+    (tmp_path / "few.txt").write_text("a\nb\n")
+    few = ("--vocabulary", tmp_path / "few.txt", "-o", "e.tacit")
+    assert "has 7 words, but" in tacit_says("fit", "topics", "docword.txt", *few, code=1)
+    assert "is no file" in tacit_says("fit", "topics", "absent.txt", "-o", "e.tacit", code=1)
+    assert not (folder / "e.tacit").exists()
+    assert "`tacit topics`" in tacit_says("score", "topics.tacit", "documents.txt", code=1)
+    (tmp_path / "other.txt").write_text("fish\nfowl\n")
+    (tmp_path / "other.ldac").write_text("1 0:2\n1 1:2\n")
+    other = (tmp_path / "other.ldac", "--vocabulary", tmp_path / "other.txt")
+    assert "counted over another vocabulary" in tacit_says(
+        "topics", "apply", "topics.tacit", *other, code=1
+    )
+    tacit.ChowLiuTree().fit([["a", "x"], ["b", "y"]]).save(tmp_path / "tree.tacit")
+    assert "not topics" in tacit_says("topics", "show", tmp_path / "tree.tacit", code=1)
