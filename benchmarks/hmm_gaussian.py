@@ -268,8 +268,8 @@ def told_of(name: str, pairs: Sequence[Pair]) -> str:
 def warm_up() -> None:
     """Compile the loops before times are taken."""
     small = drawn_numbers(drawn_model(SETTINGS[0], 99), 20, 0)
-    for setting in (SETTINGS[0], SETTINGS[3]):
-        ours(setting, small if setting.n_columns == 2 else np.repeat(small, 5, axis=2)[:, :, :5])
+    for setting in (SETTINGS[0], SETTINGS[2], SETTINGS[3]):
+        ours(setting, small[:, :, np.arange(setting.n_columns) % 2])
 
 
 def main() -> None:
