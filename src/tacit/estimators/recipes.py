@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -52,6 +52,8 @@ ROWS_THAT_ARE_MANY = 20_000
 FEWEST_PARAMETERS = 160  # smaller models stop as if they had so many
 # How near to the marginals the start of a star is brought; of 0 to 0.95, on tables of 200 and 1500 rows.
 SOFT = 0.8
+# Steps of a star before its prior is looked at again: tables of few rows are not what the start says.
+STEPS_BEFORE_PRIOR = 8
 # The moment start looks for at most so many states at a node: third moments grow with their cube.
 START_STATES = 12
 # Of 20 to 400 batches of stepwise EM, the fewest that came near to where EM ends.
@@ -156,22 +158,43 @@ def learn_auto(job: Job) -> Learnt:
     strength = _prior_strength(job, start)
     prior = job.prior(strength, strength / 2)
     stop = AbsoluteGain(_least_gain(job.moments.n_rows, lay.n_parameters))
-    told = _told(job, "polishing")
     if isinstance(job.expectation, ClassExpectation):
-        start = _softened(job, start)
-        found, n_exchanged = climb_classes(
-            job.expectation, prior, start, stop, max_iter=job.settings.max_iter, progress=told
-        )
-        return _learnt(job, found, {"n_exchanged": n_exchanged})
+        return _learn_classes(job, job.expectation, start, stop)
     found = climb_accelerated(
         em_step(job.expectation, lay, prior),
         start,
         stop,
         normalise=lambda values: normalise_rows(lay, values),
         max_iter=job.settings.max_iter,
-        progress=told,
+        progress=_told(job, "polishing"),
     )
     return _learnt(job, found, {})
+
+
+def _learn_classes(job: Job, expect: ClassExpectation, start: Array, stop: StoppingRule) -> Learnt:
+    """The rest of `learn_auto` for a star: steps that say how strong the prior is to be, then all others."""
+    most, told = job.settings.max_iter, _told(job, "polishing")
+    values, made = _softened(job, start), 0
+    strength = _prior_strength(job, start)
+    if most > STEPS_BEFORE_PRIOR:
+        # From few rows the start is far nearer to the marginals than what EM makes of it.
+        first = climb_accelerated(
+            em_step(expect, job.layout, job.prior(strength, strength / 2)),
+            values,
+            stop,
+            normalise=lambda rows: normalise_rows(job.layout, rows),
+            max_iter=STEPS_BEFORE_PRIOR,
+            progress=told,
+            warn=False,
+        )
+        values, made = first.values, first.n_steps
+        strength = _prior_strength(job, values)
+    prior = job.prior(strength, strength / 2)
+    found, n_exchanged = climb_classes(
+        expect, prior, values, stop, max_iter=most - made, progress=told
+    )
+    found = replace(found, n_steps=found.n_steps + made)
+    return _learnt(job, found, {"n_exchanged": n_exchanged})
 
 
 def learn_em(job: Job) -> Learnt:
@@ -286,7 +309,9 @@ def _prior_strength(job: Job, values: Array) -> float:
 
 def _softened(job: Job, values: Array) -> Array:
     """Tables of a star nearer to the marginals: from there EM finds better classes than from sharp ones."""
-    if job.n_states[-1] < 3:  # nearer to the marginals, two classes that hardly differ would not be left
+    if (
+        job.n_states[-1] < 3
+    ):  # nearer to the marginals, two classes that hardly differ would not be left
         return values
     soft = values.copy()
     every = job.marginals[job.layout.leaf_entries]
