@@ -26,11 +26,14 @@ from typing import Any
 import numpy as np
 
 from tacit.data.parse_trees import without_empties
+from tacit.data.tags import universal_tag
 from tacit.datasets.treebanks import load_tagged_text, load_treebank, load_word_vectors
 from tacit.estimators.constituent_context import ConstituentContextModel
 from tacit.estimators.span_parser import SpanParser
 from tacit.evaluate.bracket_baselines import IN_TOP, baseline_brackets
 from tacit.evaluate.brackets import gold_spans, gold_top, scores_by_length
+from tacit.moments.tag_runs import TagRuns
+from tacit.polish.tag_shape import learn_shape
 from tacit.structure.branching import top_split
 from tacit.structure.projective import projective_tree
 from tacit.structure.units import right_branching_units, sentence_units
@@ -127,6 +130,7 @@ def span_parsers(data: Bank, *, full: bool) -> dict[str, Guess]:
     for vectors, title in kinds.items():
         rows[f"chapter 8, {title}, heuristic top"] = guess(vectors)
         rows[f"chapter 8, {title}, true top"] = guess(vectors, None, data.gold_tops)
+    rows["SpanParser(prior='learnt')"] = guess("cca", "learnt")
     rows["SpanParser()"] = guess("cca", "units")
     return rows
 
@@ -187,26 +191,46 @@ def verdicts(name: str, figures: dict[str, tuple[float, ...]]) -> list[str]:
 
 
 def settings(most: int | None) -> list[str]:
-    """Units and weights of the metric on the first half of GENIA, where they were chosen."""
+    """What of the shape is learnt or by rule, and weights of the metric, on the first half of GENIA."""
     data = bank("genia", 1, most)
-    tops = data.tops
+    marks, groups = ("pauses", "brackets"), ("pauses", "brackets", "groups")
+    runs = TagRuns.of(data.text)
+    shapes = {"given": learn_shape(runs)}
+    general = [[(word, universal_tag(tag)) for word, tag in s] for s in data.sentences]
+    shapes["universal"] = learn_shape(
+        TagRuns.of([[(word, universal_tag(tag)) for word, tag in s] for s in data.text])
+    )
 
-    def by_units(kinds: tuple[str, ...]) -> list[Any]:
-        return [
-            right_branching_units(n, sentence_units(sentence, top, kinds))
-            for (n, _), sentence, top in zip(data.golds, data.sentences, tops, strict=True)
-        ]
+    def by_units(top: str, kinds: tuple[str, ...], learnt: str = "", tags: str = "given") -> Guess:
+        """Right-branching among units; groups by rule, or as learnt from tags of some kind."""
+        shape = shapes[tags]
+        found = []
+        for (n, _), sentence, said in zip(data.golds, data.sentences, general, strict=True):
+            seen = sentence if tags == "given" else said
+            tops = {"none": None, "heuristic": top_split(sentence), "learnt": shape.top(seen)}
+            spans = shape.groups(seen) if learnt else None
+            units = sentence_units(sentence, tops[top], kinds, spans)
+            found.append(right_branching_units(n, units))
+        return lambda: found
 
     rows: dict[str, Guess] = {
-        "units: " + (", ".join(kinds) or "the top bracket alone"): lambda kinds=kinds: by_units(
-            kinds
-        )
-        for kinds in ((), ("groups",), ("pauses", "brackets"), ("pauses", "brackets", "groups"))
+        "right-branching": by_units("none", ()),
+        "in the heuristic top": by_units("heuristic", ()),
+        "in the learnt top": by_units("learnt", ()),
+        "heuristic top, marks": by_units("heuristic", marks),
+        "learnt top, marks": by_units("learnt", marks),
+        "marks, groups by rule": by_units("none", groups),
+        "marks, learnt groups": by_units("none", groups, "learnt"),
+        "heuristic top, marks, groups by rule": by_units("heuristic", groups),
+        "heuristic top, marks, learnt groups": by_units("heuristic", groups, "learnt"),
+        "learnt top, marks, groups by rule": by_units("learnt", groups),
+        "learnt top, marks, learnt groups": by_units("learnt", groups, "learnt"),
+        "the same, universal tags": by_units("learnt", groups, "learnt", "universal"),
     }
-    learnt = SpanParser().fit(data.text)
+    parser = SpanParser().fit(data.text)
     for weight in (0.1, 0.3, 1.0):
-        rows[f"all units and the metric, weight {weight}"] = lambda weight=weight: (
-            learnt.set_params(metric_weight=weight).brackets(data.sentences)
+        rows[f"all that is learnt and the metric, weight {weight}"] = lambda weight=weight: (
+            parser.set_params(metric_weight=weight).brackets(data.sentences)
         )
     return table(data, rows)[0]
 

@@ -15,7 +15,7 @@ TEXT = sample_sentences(200, random_state=0)
 
 @pytest.fixture
 def parser():
-    return SpanParser(n_features=5, rank=2, metric_weight=0.2).fit(TEXT)
+    return SpanParser(prior="learnt", n_features=5, rank=2, metric_weight=0.2).fit(TEXT)
 
 
 def test_parsers_come_back_from_files(parser, tmp_path):

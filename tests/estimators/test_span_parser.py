@@ -46,7 +46,7 @@ def test_brackets_trees_and_confidence_come_back(parser):
 
 def test_units_decide_where_the_metric_weighs_little():
     text = sample_sentences(300, random_state=1)
-    parser = SpanParser(prior="units", n_features=5, rank=2, metric_weight=1e-6).fit(text)
+    parser = SpanParser(n_features=5, rank=2, metric_weight=1e-6).fit(text)
     for sentence in text[:20]:
         units = sentence_units(sentence, top_split(sentence))
         expected = right_branching_units(len(sentence), units)
@@ -61,7 +61,7 @@ def test_groups_and_splits_that_are_learnt_take_the_place_of_rules():
         at = [tag for _, tag in sentence].index("VERB")
         turned = [*sentence[:at][::-1], sentence[at], *sentence[at + 1 :][::-1]]
         text.append([(word, names[tag]) for word, tag in turned])
-    parser = SpanParser(n_features=5, rank=2, metric_weight=1e-6).fit(text)
+    parser = SpanParser(prior="learnt", n_features=5, rank=2, metric_weight=1e-6).fit(text)
     assert parser.diagnostics_["predicates"] == ["Q1"]
     for sentence in text[:20]:
         top = [tag for _, tag in sentence].index("Q1")

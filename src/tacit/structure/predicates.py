@@ -46,15 +46,16 @@ def needed_tags(
     times = np.bincount(places, weights=weights).astype(np.float64)
     lacks = (~has).astype(np.float64)
     best, chosen = 0.0, np.zeros(has.shape[1], dtype=bool)
+    alone = _surprise(weights @ lacks, rates, sizes, times)
     for start in range(has.shape[1]):
-        some, left, value = np.zeros(has.shape[1], dtype=bool), weights, -np.inf
-        values = _surprise(left @ lacks, rates, sizes, times)
-        more = start
+        some, value = np.zeros(has.shape[1], dtype=bool), -np.inf
+        more, values, without, left = start, alone, lacks, weights
         while values[more] > value:
             value = values[more]
             some[more] = True
-            left = left * lacks[:, more]  # sentences that have none of them
-            values = _surprise(left @ lacks, rates[some].sum() + rates, sizes, times)
+            kept = np.flatnonzero(without[:, more])  # sentences that have none of them
+            without, left = without[kept], left[kept]
+            values = _surprise(left @ without, rates[some].sum() + rates, sizes, times)
             values[some] = -np.inf
             more = int(np.argmax(values))
         if value > best:
