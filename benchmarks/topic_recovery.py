@@ -4,15 +4,15 @@
     python benchmarks/topic_recovery.py --quick    one small cell, one seed
     python benchmarks/topic_recovery.py --again    learn again what was learnt before
 
-20 topics of 1000 words, Dirichlet with parameters 0.1; documents of 100 words; 5 seeds. Errors are mean total
-variations of topics after the best matching. All cells use one setting of this project (counts bounded by
-``cap="auto"``, ten spare directions), with the sum of Dirichlet parameters known, found (``"auto"``), or
-wrong on purpose. Where fewer topics are looked for than there are, those found count; where more, the best
-twenty. scikit-learn and tomotopy (where installed) are given the true parameters of both Dirichlet
-distributions, which they need not guess; they learn the first seed, and batches no more than 10000 documents.
-Seconds are CPU seconds of one thread; the first of each kind compile or load what they need. A cell holds
-where the mean is at most 1.05 times the figure of a single run beforehand; figures are kept in
-``out/topic_recovery.jsonl``, the report is ``out/topic_recovery.md``.
+20 topics of 1000 words, Dirichlet with parameters 0.1; documents of 100 words; 5 seeds. Errors are mean
+total variations of topics after the best matching. All cells use one setting of this project
+(``cap="auto"``, which leaves out documents of one word, and ten spare directions), with the sum of Dirichlet
+parameters known, found (``"auto"``), or wrong on purpose. Where fewer topics are looked for than there are,
+those found count; where more, the best twenty. scikit-learn and tomotopy (where installed) are given the
+true parameters of both Dirichlet distributions, which they need not guess; they learn the first seed, and
+batches no more than 10000 documents. Seconds are CPU seconds of one thread; the first of each kind compile
+or load what they need. A cell holds where the mean is at most 1.05 times the figure of a single run
+beforehand; figures are kept in ``out/topic_recovery.jsonl``, the report is ``out/topic_recovery.md``.
 """
 
 from __future__ import annotations

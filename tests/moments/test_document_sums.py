@@ -108,16 +108,16 @@ def test_documents_of_more_than_one_block_are_summed_like_those_of_one(monkeypat
         assert mine == pytest.approx(other, abs=ROUNDING)
 
 
-def test_the_bound_on_repeated_words_grows_with_long_documents_and_small_vocabularies():
+def test_documents_of_one_word_are_left_out_unless_long_ones_or_the_vocabulary_explain_it():
     rows = np.array([[50, 1, 0, 0], [9, 1, 0, 0], [12, 10, 0, 0]], dtype=np.int32)
     counts = csr_array(rows)
-    small = Weighting(cap="auto").of(counts)
-    assert small.counts.tolist() == [50, 1, 9, 1, 12, 10]  # at most 20 * 51 / 4 in the first
+    assert Weighting(cap="auto").of(counts).second.tolist() == [1, 1, 1]  # the bound is 20 * 51 / 4
     wide = csr_array((counts.data, counts.indices, counts.indptr), shape=(3, 1000))
     large = Weighting(cap="auto").of(wide)
-    assert large.counts.tolist() == [10, 1, 9, 1, 10, 10]
-    assert large.second.tolist() == [0, 1, 1]  # the first lost most of its words
+    assert large.counts.tolist() == [50, 1, 9, 1, 12, 10]
+    assert large.second.tolist() == [0, 1, 1]  # the first would lose most of its words
     assert large.third.tolist() == [0, 1, 1]
+    assert Weighting(cap=10).of(wide).counts.tolist() == [10, 1, 9, 1, 10, 10]
     assert wide.data.tolist() == [50, 1, 9, 1, 12, 10]
 
 

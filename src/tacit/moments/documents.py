@@ -18,7 +18,7 @@ from tacit.errors import ArgumentError, DataError
 Array = NDArray[np.float64]
 
 BLOCK = 1024  # documents whose triples are summed at once
-# The bounds of "auto" on the counts of a word in a document, and the share of words that must be left.
+# The bounds of "auto" on the counts of a word in a document, and the share of words that they must leave.
 LEAST_CAP, MOST_EVEN, MOST_LOST = 10, 20, 0.5
 
 
@@ -31,9 +31,9 @@ class Weighting:
     by : {"pool", "length", "document"}
         What counts alike: all pairs (and triples) of words of all documents, all words, or all documents.
     cap : int, optional
-        A word counts at most so often in one document, against documents that repeat one word; ``"auto"``
-        is 10, or 20 times as often as if all words of the vocabulary were used alike, and leaves out
-        documents that lose half of their words by it.
+        A word counts at most so often in one document, against documents that repeat one word. ``"auto"``
+        leaves out documents that would lose half of their words by a bound of 10, or of 20 times as often
+        as if all words of the vocabulary were used alike, and takes the others as they are.
     """
 
     by: Literal["pool", "length", "document"] = "pool"
@@ -60,9 +60,8 @@ class Weighting:
         lengths = _lengths(starts, counts)
         if self.cap == "auto":
             most = np.maximum(LEAST_CAP, MOST_EVEN * lengths // batch.shape[1])
-            counts = np.minimum(counts, np.repeat(most, np.diff(starts)).astype(counts.dtype))
-            kept = _lengths(starts, counts)
-            lengths = np.where(kept > MOST_LOST * lengths, kept, 0.0)
+            kept = np.minimum(counts, np.repeat(most, np.diff(starts)).astype(counts.dtype))
+            lengths = np.where(_lengths(starts, kept) > MOST_LOST * lengths, lengths, 0.0)
         elif self.cap is not None:
             counts = np.minimum(counts, self.cap)
             lengths = _lengths(starts, counts)
@@ -288,7 +287,7 @@ class DocumentMoments:
 def _lengths(starts: NDArray[Any], counts: NDArray[Any]) -> Array:
     """(document,) words of each document, as often as they count."""
     sums = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-    return (sums[starts[1:]] - sums[starts[:-1]]).astype(np.float64)
+    return np.asarray(sums[starts[1:]] - sums[starts[:-1]], dtype=np.float64)
 
 
 def symmetric_sum(cube: Array) -> Array:
