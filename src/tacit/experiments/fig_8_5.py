@@ -42,7 +42,7 @@ OWN = Method("SpanParser", METRIC, (("top", BY_ITSELF),))
 METHODS = (RANDOM, SPLIT, SPECTRAL, OWN)
 OURS = {SPECTRAL.name: OWN.name}
 
-REPLACED_HERE = "The thesis' treebank, the whole of the Penn Treebank, is not to be had: a sample of it takes its place."
+REPLACED_HERE = "The whole Penn Treebank is not to be had: a sample of it takes its place."
 LOW = 30.0  # per cent: "for some restarts, CCM obtains accuracies lower than 30%"
 APART = 20.0  # points of F1 between the best and the worst start that are "greatly"
 ALIKE = 1.0  # points between numbers of a method that has no local optima
