@@ -124,6 +124,13 @@ def test_vectors_may_lie_in_a_file(tmp_path):
 
 
 @pytest.mark.parametrize("prior", ["learnt", "units", None])
+def test_little_text_has_short_vectors(prior):
+    parser = SpanParser(prior=prior).fit(["a/DET cat/NOUN saw/VERB a/DET cat/NOUN"])
+    assert (parser.diagnostics_["n_features"], parser.diagnostics_["rank"]) == (2, 2)
+    assert len(parser.parse("a/DET cat/NOUN saw/VERB a/DET cat/NOUN").spans) == 4
+
+
+@pytest.mark.parametrize("prior", ["learnt", "units", None])
 def test_short_and_strange_sentences_are_done(parser, prior):
     parser = clone(parser).set_params(prior=prior).fit(sample_sentences(100, random_state=0))
     assert parser.parse([]).spans == []
@@ -151,8 +158,8 @@ def test_wrong_arguments_and_texts_are_refused():
         SpanParser(rank=0).fit([SENTENCE])
     with pytest.raises(DataError, match="no sentence has two words"):
         SpanParser().fit(["rain/NN ./."])
-    with pytest.raises(DataError, match="too few for vectors of 50"):
-        SpanParser().fit([SENTENCE])
+    with pytest.raises(DataError, match="no word occurs twice"):
+        SpanParser().fit(["rain/NN falls/VBZ"])
     with pytest.raises(NotAvailableError, match="call fit first"):
         SpanParser().parse(SENTENCE)
 

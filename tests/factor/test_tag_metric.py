@@ -142,5 +142,6 @@ def test_words_in_like_places_have_like_vectors():
     assert alike[same].min() > 0.9
     assert alike[~same].max() < 0.5
     assert isinstance(vectors, WordVectors)
-    with pytest.raises(DataError, match="too few for vectors of 50"):
-        learn_word_vectors(text, 50)
+    assert learn_word_vectors(text, 50).n_features == 9  # words that occur twice
+    with pytest.raises(DataError, match="no word occurs twice"):
+        learn_word_vectors([[("red", "T"), ("cat", "T")]], 50)

@@ -68,9 +68,9 @@ class SpanParser(TakesText, BaseEstimator):
     vectors : "cca", WordVectors, or path
         Word vectors: learnt from the same text, or given; see `tacit.data.word_vectors.read_word_vectors`.
     n_features : int
-        Numbers of a vector that is learnt.
+        Numbers of a vector that is learnt; fewer where the text has no more words than that.
     rank : int
-        Singular values of a covariance that make up a distance.
+        Singular values of a covariance that make up a distance; at most as many as a vector has numbers.
     bandwidth : float
         Of the kernel over distances between words.
     top : {"auto", "learnt", "heuristic", "free"}
@@ -95,8 +95,8 @@ class SpanParser(TakesText, BaseEstimator):
         The moments; `partial_fit` adds to them.
     vectors_ : WordVectors
     diagnostics_ : dict
-        Numbers of sentences, words and pairs of words, the share of pairs of tags never seen together, and
-        the tags with which a predicate begins.
+        Numbers of sentences, words and pairs of words, the share of pairs of tags never seen together,
+        the numbers of a vector, the rank, and the tags with which a predicate begins.
 
     Examples
     --------
@@ -291,13 +291,16 @@ class SpanParser(TakesText, BaseEstimator):
 
         covariances, _ = smoothed_covariances(sums, self.bandwidth)
         self.pairs_ = sums
-        self.distances_ = TagDistances(sums.tags, spectral_distances(covariances, self.rank))
+        rank = min(self.rank, self.vectors_.n_features)
+        self.distances_ = TagDistances(sums.tags, spectral_distances(covariances, rank))
         before = getattr(self, "diagnostics_", {})
         self.diagnostics_ = {
             "n_sentences": before.get("n_sentences", 0) + len(text),
             "n_words": before.get("n_words", 0) + sum(map(len, text)),
             "n_pairs": int(sums.counts.sum()),
             "unseen": float(np.mean(sums.counts.sum(axis=2) == 0)),
+            "n_features": self.vectors_.n_features,
+            "rank": rank,
         }
 
     def _check(self) -> None:

@@ -29,13 +29,14 @@ def learn_word_vectors(
     sentences : sequence of sequences of (word, tag)
         The tags are not looked at.
     n_features : int
+        Fewer where the text has no more different words than that.
     random_state : int or Generator
         For the starting directions of the decomposition.
 
     Raises
     ------
     DataError
-        There are fewer words than features.
+        No word occurs twice.
     """
     from scipy.sparse import csr_matrix
 
@@ -43,11 +44,11 @@ def learn_word_vectors(
 
     counts = Counter(word.lower() for sentence in sentences for word, _ in sentence)
     words = [UNKNOWN, *sorted(word for word, count in counts.items() if count >= FEWEST)]
-    if len(words) <= n_features:
+    if len(words) == 1:
         raise DataError(
-            f"{len(words)} different words occur twice: too few for vectors of {n_features} numbers; give "
-            f"more text, or vectors"
+            "no word occurs twice: too little to learn vectors from; give more text, or vectors"
         )
+    n_features = min(n_features, len(words) - 1)
     numbers = {word: number for number, word in enumerate(words)}
     ids = np.array([numbers.get(w.lower(), 0) for s in sentences for w, _ in s], dtype=np.int64)
     owner = np.repeat(np.arange(len(sentences)), [len(s) for s in sentences])
