@@ -14,6 +14,7 @@ __all__ = [  # noqa: RUF022  by letter, whatever the case
     "ClassLM",
     "ConstituentContextModel",
     "FactorialHMM",
+    "GaussianMixtureMoments",
     "GaussianTree",
     "HMM",
     "HigherOrderHMM",
@@ -30,6 +31,7 @@ __all__ = [  # noqa: RUF022  by letter, whatever the case
     "ProbabilisticAutomaton",
     "SpanParser",
     "TacitError",
+    "TopicModel",
     "Topology",
     "WeightedAutomaton",
     "datasets",
@@ -48,6 +50,7 @@ _HOMES = {
     "ClassLM": "tacit.estimators.class_lm",
     "ConstituentContextModel": "tacit.estimators.constituent_context",
     "FactorialHMM": "tacit.estimators.chains",
+    "GaussianMixtureMoments": "tacit.estimators.gaussian_mixture",
     "GaussianTree": "tacit.estimators.gaussian_tree",
     "HMM": "tacit.estimators.hmm",
     "HigherOrderHMM": "tacit.estimators.chains",
@@ -64,6 +67,7 @@ _HOMES = {
     "ProbabilisticAutomaton": "tacit.estimators.probabilistic_automaton",
     "SpanParser": "tacit.estimators.span_parser",
     "TacitError": "tacit.errors",
+    "TopicModel": "tacit.estimators.topic_model",
     "Topology": "tacit.structure.topology",
     "WeightedAutomaton": "tacit.estimators.automata",
     "datasets": "tacit.datasets",
@@ -84,6 +88,7 @@ if TYPE_CHECKING:
     from tacit.estimators.chow_liu import ChowLiuTree
     from tacit.estimators.class_lm import ClassLM
     from tacit.estimators.constituent_context import ConstituentContextModel
+    from tacit.estimators.gaussian_mixture import GaussianMixtureMoments
     from tacit.estimators.gaussian_tree import GaussianTree
     from tacit.estimators.hmm import HMM
     from tacit.estimators.junction import LatentJunctionTree
@@ -98,6 +103,7 @@ if TYPE_CHECKING:
     from tacit.estimators.saved import load
     from tacit.estimators.span_parser import SpanParser
     from tacit.estimators.structures import learn_structure
+    from tacit.estimators.topic_model import TopicModel
     from tacit.structure.topology import Topology
 else:
     # Hidden from type checkers, which would otherwise believe that any name exists.

@@ -28,6 +28,8 @@ __all__ = [
     "load_sp500",
     "load_splice",
     "load_tagged_text",
+    "load_topic_labels",
+    "load_topics",
     "load_treebank",
     "load_word_vectors",
     "pautomac_numbers",
@@ -51,6 +53,8 @@ _HOMES = {
     "load_sp500": "stocks",
     "load_splice": "tables",
     "load_tagged_text": "treebanks",
+    "load_topic_labels": "topics",
+    "load_topics": "topics",
     "load_treebank": "treebanks",
     "load_word_vectors": "treebanks",
     "pautomac_numbers": "sequences",
@@ -70,6 +74,7 @@ if TYPE_CHECKING:
         load_splice,
     )
     from tacit.datasets.texts import load_corpus
+    from tacit.datasets.topics import load_topic_labels, load_topics
     from tacit.datasets.treebanks import load_tagged_text, load_treebank, load_word_vectors
 else:
     # Hidden from type checkers, which would otherwise believe that any name exists.
