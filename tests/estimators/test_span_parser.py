@@ -142,6 +142,15 @@ def test_short_and_strange_sentences_are_done(parser, prior):
     assert len(parser.parse("all/ZZ1 tags/ZZ2 are/ZZ3 new/ZZ4").spans) == 3
 
 
+@pytest.mark.parametrize("prior", ["units", None])
+@pytest.mark.parametrize("top", [0, 5, 40])
+def test_a_split_outside_the_sentence_is_refused(parser, prior, top):
+    with pytest.raises(ArgumentError, match=f"no split after {top}"):
+        clone(parser).set_params(prior=prior).fit(sample_sentences(100, random_state=0)).parse(
+            "the/DET cat/NOUN saw/VERB a/DET dog/NOUN", top
+        )
+
+
 def test_long_sentences_are_done_up_to_a_limit(parser):
     long = [("cat", "NN"), ("of", "IN")] * 60
     assert len(parser.parse(long).spans) == 119
