@@ -76,7 +76,7 @@ bench: $(READY)  ## every benchmark in its quick form (minutes)
 peers: $(READY)  ## install the programs that benchmarks compare with
 	@echo "==> installing peers"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check \
-		dynamax hmmlearn pgmpy pyagrum scikit-bio stepmix
+		dynamax hmmlearn pgmpy pyagrum scikit-bio stepmix tomotopy
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check kenlm \
 		|| echo "    kenlm was not built (it needs a C++ compiler and cmake); benchmarks go without it"
 
