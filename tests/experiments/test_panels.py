@@ -61,7 +61,7 @@ def test_every_panel_has_all_its_lines_within_the_frame(name):
 
 
 def test_only_shares_absolute_errors_and_sizes_of_queries_and_models_are_on_plain_scales():
-    plain = {"wrong", "off", "gain", "query_size", "n_states", "order"}
+    plain = {"wrong", "off", "gain", "f1", "query_size", "n_states", "order", "longest"}
     assert plain == LINEAR
     (ax,) = drawn("fig-7.9", falling)[0].axes
     assert (ax.get_xlabel(), ax.get_ylabel()) == (
