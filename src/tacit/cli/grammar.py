@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli.learning import Jobs
-from tacit.cli.options import Json
+from tacit.cli.options import Json, is_grammar, model_of_kind
 
 if TYPE_CHECKING:
     from tacit.data.parse_trees import ParseTree
@@ -275,26 +275,8 @@ def in_order(
 
 
 def load_grammar(path: Path) -> LatentPCFG:
-    """The grammar that a file holds.
-
-    Raises
-    ------
-    MissingDataError, FileFormatError, NotAvailableError
-        There is no such file, it is none, or holds another model.
-    """
-    from tacit import load
-    from tacit.cli.options import is_grammar
-    from tacit.data.missing_files import near_name
-    from tacit.errors import MissingDataError, NotAvailableError
-
-    near = near_name(path)
-    if near:
-        raise MissingDataError(f"there is no model file {str(path)!r}, but there is {near!r}")
-    fitted: LatentPCFG = load(path)
-    if not is_grammar(fitted):
-        raise NotAvailableError(
-            f"{str(path)!r} holds a {type(fitted).__name__}, no grammar of a treebank; see `tacit --help`"
-        )
+    """The grammar that a file holds; see `model_of_kind`."""
+    fitted: LatentPCFG = model_of_kind(path, is_grammar, "grammar of a treebank")
     return fitted
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.options import Json, is_language_model
+from tacit.cli.options import Json, is_language_model, model_of_kind
 
 if TYPE_CHECKING:
     from tacit.estimators.language_queries import LanguageModel
@@ -252,21 +252,14 @@ def _asked(path: Path, markers: Markers | None) -> LanguageModel:
 
 
 def _load(path: Path) -> LanguageModel:
-    from tacit import load
-    from tacit.data.missing_files import near_name
-    from tacit.errors import MissingDataError, NotAvailableError
+    from tacit.data.missing_files import missing_file
     from tacit.estimators.kneser_ney_lm import BackoffLM
 
-    near = near_name(path)
-    if near:
-        raise MissingDataError(f"there is no model file {str(path)!r}, but there is {near!r}")
+    if not path.exists():
+        raise missing_file(path, "model file")
     if ARPA in path.suffixes:
         return BackoffLM.from_arpa(path)
-    fitted: LanguageModel = load(path)
-    if not is_language_model(fitted):
-        raise NotAvailableError(
-            f"{str(path)!r} holds a {type(fitted).__name__}, no language model; see `tacit --help`"
-        )
+    fitted: LanguageModel = model_of_kind(path, is_language_model, "language model")
     return fitted
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -82,6 +83,25 @@ def asked_model(path: Path) -> Any:
     if is_topic_model(fitted):
         raise NotAvailableError(
             f"{str(path)!r} holds a {type(fitted).__name__} of documents; ask it with `tacit topics`"
+        )
+    return fitted
+
+
+def model_of_kind(path: Path, is_kind: Callable[[Any], bool], kind: str) -> Any:
+    """The model of a file, for commands of one kind of models.
+
+    Raises
+    ------
+    MissingDataError, FileFormatError, NotAvailableError
+        There is no such file, it is none, or holds another model.
+    """
+    from tacit import load
+    from tacit.errors import NotAvailableError
+
+    fitted = load(path)
+    if not is_kind(fitted):
+        raise NotAvailableError(
+            f"{str(path)!r} holds a {type(fitted).__name__}, no {kind}; see `tacit --help`"
         )
     return fitted
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.options import Json
+from tacit.cli.options import Json, is_parser, model_of_kind
 
 if TYPE_CHECKING:
     from tacit.data.parse_trees import ParseTree
@@ -266,24 +266,5 @@ class Parser:
 
 
 def load_parser(path: Path) -> Any:
-    """The parser that a file holds.
-
-    Raises
-    ------
-    MissingDataError, FileFormatError, NotAvailableError
-        There is no such file, it is none, or holds another model.
-    """
-    from tacit import load
-    from tacit.cli.options import is_parser
-    from tacit.data.missing_files import near_name
-    from tacit.errors import MissingDataError, NotAvailableError
-
-    near = near_name(path)
-    if near:
-        raise MissingDataError(f"there is no model file {str(path)!r}, but there is {near!r}")
-    fitted = load(path)
-    if not is_parser(fitted):
-        raise NotAvailableError(
-            f"{str(path)!r} holds a {type(fitted).__name__}, no parser without labels; see `tacit --help`"
-        )
-    return fitted
+    """The parser that a file holds; see `model_of_kind`."""
+    return model_of_kind(path, is_parser, "parser without labels")

@@ -129,15 +129,9 @@ def describe(header: dict[str, Any], fitted: TopicModel, *, json: bool) -> None:
 
 
 def _loaded(path: Path) -> TopicModel:
-    from tacit import load
-    from tacit.cli.options import is_topic_model
-    from tacit.errors import NotAvailableError
+    from tacit.cli.options import is_topic_model, model_of_kind
 
-    fitted: TopicModel = load(path)
-    if not is_topic_model(fitted):
-        raise NotAvailableError(
-            f"{str(path)!r} holds a {type(fitted).__name__}, not topics; give what `tacit fit topics` saved"
-        )
+    fitted: TopicModel = model_of_kind(path, is_topic_model, "topics")
     return fitted
 
 
