@@ -115,4 +115,6 @@ def test_mistakes_are_told_in_a_line(folder, tmp_path, monkeypatch):
         "topics", "apply", "topics.tacit", *other, code=1
     )
     tacit.ChowLiuTree().fit([["a", "x"], ["b", "y"]]).save(tmp_path / "tree.tacit")
-    assert "a ChowLiuTree, no topics" in tacit_says("topics", "show", tmp_path / "tree.tacit", code=1)
+    assert "a ChowLiuTree, no topics" in tacit_says(
+        "topics", "show", tmp_path / "tree.tacit", code=1
+    )
