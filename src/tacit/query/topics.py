@@ -15,6 +15,7 @@ Array = NDArray[np.float64]
 
 _PIECE = 512  # documents that are inferred together
 _LEAST = 1e-300
+_BATCH = 10_000  # documents that are drawn at once
 
 
 def document_mixtures(
@@ -97,23 +98,36 @@ def sample_documents(topics: Topics, lengths: Any, rng: np.random.Generator) -> 
     lengths : (document,) integers
     rng : numpy.random.Generator
     """
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array, vstack
 
-    lengths = np.asarray(lengths)
-    if topics.model == "single":
-        mixtures = rng.multinomial(1, topics.weights, size=len(lengths)).astype(float)
+    lengths = np.asarray(lengths, dtype=np.int64)
+    ends = np.cumsum(topics.words, axis=1)
+    parts: list[Any] = [csr_array((0, topics.n_words), dtype=np.int32)]
+    for first in range(0, len(lengths), _BATCH):
+        some = lengths[first : first + _BATCH]
+        rows, places = _draw(topics, ends, some, rng)
+        ones = np.ones(len(rows), dtype=np.int32)
+        counts = csr_array((ones, (rows, places)), shape=(len(some), topics.n_words))
+        counts.sum_duplicates()
+        parts.append(counts)
+    return csr_array(vstack(parts, format="csr"))
+
+
+def _draw(
+    topics: Topics, ends: Array, lengths: NDArray[Any], rng: np.random.Generator
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The document and the word of every occurrence."""
+    if topics.alpha0 > 0:
+        shares = rng.dirichlet(topics.alpha, size=len(lengths))
     else:
-        drawn = np.maximum(rng.gamma(topics.alpha, size=(len(lengths), topics.n_topics)), _LEAST)
-        mixtures = drawn / drawn.sum(axis=1, keepdims=True)
-    ids: list[Any] = [np.zeros(0, dtype=np.int32)]
-    numbers: list[Any] = [np.zeros(0, dtype=np.int32)]
-    for length, mixture in zip(lengths, mixtures, strict=True):
-        per_topic = rng.multinomial(length, mixture / mixture.sum())
-        row = np.zeros(topics.n_words, dtype=np.int32)
-        for topic in np.flatnonzero(per_topic):
-            row += rng.multinomial(per_topic[topic], topics.words[topic]).astype(np.int32)
-        ids.append(np.flatnonzero(row).astype(np.int32))
-        numbers.append(row[ids[-1]])
-    starts = np.cumsum([len(each) for each in ids])
-    shape = (len(lengths), topics.n_words)
-    return csr_array((np.concatenate(numbers), np.concatenate(ids), starts), shape=shape)
+        shares = np.eye(topics.n_topics)[
+            rng.choice(topics.n_topics, size=len(lengths), p=topics.weights)
+        ]
+    often = rng.multinomial(lengths, shares)  # (document, topic)
+    rows, places = [], []
+    for topic in range(topics.n_topics):
+        own = np.repeat(np.arange(len(lengths)), often[:, topic])
+        found = np.searchsorted(ends[topic], rng.random(len(own)) * ends[topic, -1], side="right")
+        rows.append(own)
+        places.append(np.minimum(found, topics.n_words - 1))
+    return np.concatenate(rows), np.concatenate(places)

@@ -15,8 +15,6 @@ from tacit.params.topics import Topics
 
 Array = NDArray[np.float64]
 
-_BATCH = 10_000  # documents that are drawn at once
-
 
 def random_topics(
     n_topics: int,
@@ -75,7 +73,7 @@ def sample_documents(
     >>> sample_documents(topics, 4, (5, 8), random_state=1).lengths.tolist()
     [6, 7, 8, 8]
     """
-    from scipy.sparse import csr_array, vstack
+    from tacit.query.topics import sample_documents as drawn_documents
 
     rng = np.random.default_rng(random_state)
     low, high = (length, length) if np.ndim(length) == 0 else length
@@ -83,38 +81,10 @@ def sample_documents(
         raise ArgumentError(
             f"length={length}; give a positive number, or two with the smaller first"
         )
-    ends = np.cumsum(topics.words, axis=1)
-    parts: list[Any] = [csr_array((0, topics.n_words), dtype=np.int32)]
-    for first in range(0, n, _BATCH):
-        some = min(_BATCH, n - first)
-        lengths = rng.integers(low, high + 1, size=some)
-        rows, places = _draw(topics, ends, lengths, rng)
-        ones = np.ones(len(rows), dtype=np.int32)
-        counts = csr_array((ones, (rows, places)), shape=(some, topics.n_words))
-        counts.sum_duplicates()
-        parts.append(counts)
+    lengths = rng.integers(low, high + 1, size=n)
+    counts = drawn_documents(topics, lengths, rng)
     words = tuple(f"w{place}" for place in range(topics.n_words))
-    return Documents(csr_array(vstack(parts, format="csr")), words)
-
-
-def _draw(
-    topics: Topics, ends: Array, lengths: NDArray[Any], rng: np.random.Generator
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The document and the word of every occurrence."""
-    if topics.alpha0 > 0:
-        shares = rng.dirichlet(topics.alpha, size=len(lengths))
-    else:
-        shares = np.eye(topics.n_topics)[
-            rng.choice(topics.n_topics, size=len(lengths), p=topics.weights)
-        ]
-    often = rng.multinomial(lengths, shares)  # (document, topic)
-    rows, places = [], []
-    for topic in range(topics.n_topics):
-        own = np.repeat(np.arange(len(lengths)), often[:, topic])
-        found = np.searchsorted(ends[topic], rng.random(len(own)) * ends[topic, -1], side="right")
-        rows.append(own)
-        places.append(np.minimum(found, topics.n_words - 1))
-    return np.concatenate(rows), np.concatenate(places)
+    return Documents(counts, words)
 
 
 def add_spam(
