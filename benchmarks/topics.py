@@ -1,22 +1,32 @@
-"""Topics beside samplers and variational Bayes: python benchmarks/topics.py [--quick] [--documents ap].
+"""Topics beside samplers and variational Bayes.
+
+    python benchmarks/topics.py                   newsgroups20; can be stopped and resumed
+    python benchmarks/topics.py --documents ap    the documents that settings were chosen on
+    python benchmarks/topics.py --quick           ap, 20 topics, one seed
+    python benchmarks/topics.py --report          what has been run, nothing new
 
 Documents are 20 newsgroups, learnt from "train" and asked about "test"; all settings were chosen on the
-Associated Press documents (`--documents ap`, of which every fifth is its test). Words are those of letters
-alone, three or more, outside scikit-learn's English stop list, in 20 documents or more and in 10 % of them or
-fewer.
+Associated Press documents (of which every fifth is its test). Words are those of letters alone, three or
+more, outside scikit-learn's English stop list, in 20 documents or more and in 10 % of them or fewer.
 
 Every method's topics, with 1 % of the words of all documents in each, go through one variational inference:
 half of the words of each test document give its mixture, the other half is scored. `ppl` is the perplexity
-with a Dirichlet parameter of 0.1 for each topic, `best` the best with 0.02, 0.1 and 0.3. `NPMI` is the mean
-coherence of ten top words, counted in the documents learnt from; `distinct` the share of different words
-among all top words; `agree` the mean overlap of matched topics between runs with different seeds. CPU seconds
-of all threads, of learning alone: building the programs' own forms of the documents is not counted.
+with a Dirichlet parameter of 0.1 for each topic, `best` the best with 0.02, 0.1 and 0.3; `spread` the
+difference of the largest and the smallest `ppl` of all seeds. `NPMI` is the mean coherence of ten top words,
+counted in the documents learnt from; `distinct` the share of different words among all top words; `agree` the
+mean overlap of matched topics between runs with different seeds. CPU seconds of all threads, of learning
+alone: building the programs' own forms of the documents is not counted.
+
+Each run is a line of ``out/topics.jsonl`` (its topics are in ``out/topics/``); the report is
+``out/topics.md``, or ``out/topics-ap.md``.
 """
 
 import argparse
-import importlib.util
+import json
 import time
+from importlib.util import find_spec
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -37,6 +47,7 @@ from tacit.query.topics import top_words
 ALPHAS = (0.02, 0.1, 0.3)
 MOST_CPU = 0.25  # of tomotopy's
 MOST_PERPLEXITY = 1.08  # of moments alone, in that of tomotopy's 100 iterations
+SCORES = ("ppl", "best", "NPMI", "distinct")
 
 
 def prepared(name):
@@ -131,14 +142,15 @@ def as_lists(documents):
         ]
 
 
-def methods():
-    yield tacit_moments
-    yield tacit_auto
-    for method, module in ((tomotopy, "tomotopy"), (scikit_learn, "sklearn"), (gensim, "gensim")):
-        if importlib.util.find_spec(module) is None:
-            print(f"(without {module}, which is not installed)")
-        else:
-            yield method
+# Names of what each gives; the first ones are run first for all numbers of topics.
+METHODS = {
+    tacit_moments: ("tacit moments",),
+    tacit_auto: ("tacit auto",),
+    tomotopy: ("tomotopy 100", "tomotopy 500"),
+    scikit_learn: ("scikit-learn online", "scikit-learn batch"),
+    gensim: ("gensim",),
+}
+MODULES = {tomotopy: "tomotopy", scikit_learn: "sklearn", gensim: "gensim"}
 
 
 # -- scores ---------------------------------------------------------------------------------------------
@@ -155,64 +167,133 @@ def scores(words, documents, test):
         for alpha in ALPHAS
     }
     tops = top_words(Topics(mixed, np.full(k, 1 / k), 1.0))
-    return found[0.1], min(found.values()), coherence(tops, counts).mean(), distinct_share(tops)
+    values = found[0.1], min(found.values()), coherence(tops, counts).mean(), distinct_share(tops)
+    return dict(zip(SCORES, map(float, values), strict=True))
 
 
-def compare(documents, test, k, n_seeds):
-    """A line for each method; mean CPU seconds and perplexities by name."""
+# -- runs -----------------------------------------------------------------------------------------------
+
+
+def rows_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def topics_file(path, row):
+    name = "-".join(str(row[what]) for what in ("documents", "method", "k", "seed"))
+    return path.with_suffix("") / f"{name.replace(' ', '-')}.npy"
+
+
+def run(path, name, numbers, n_seeds):
+    """Run what is not in the file yet."""
+    documents, test = prepared(name)
+    print(f"{name}: {documents.n_documents} documents, {documents.n_words} words, ", end="")
+    print(f"{documents.lengths.sum()} tokens; {test.shape[0]} test documents", flush=True)
+    first = documents.part(slice(0, 300))
+    TopicModel(5).fit(Documents(first.counts, first.words))  # compiles
+    scores(np.ones((5, documents.n_words)) / documents.n_words, documents, test[:50])
+    path.with_suffix("").mkdir(parents=True, exist_ok=True)
+    known = {(row["documents"], row["method"], row["k"], row["seed"]) for row in rows_of(path)}
+    todo = [
+        (method, k, seed)
+        for method, names in METHODS.items()
+        for k in numbers
+        for seed in range(n_seeds)
+        if not all((name, each, k, seed) in known for each in names)
+    ]
+    for method, k, seed in todo:
+        module = MODULES.get(method)
+        if module and find_spec(module) is None:
+            print(f"(without {module}, which is not installed)")
+            continue
+        for each, seconds, words in method(documents, k, seed):
+            row = {"documents": name, "method": each, "k": k, "seed": seed, "seconds": seconds}
+            row |= scores(words, documents, test)
+            np.save(topics_file(path, row), words.astype(np.float32))
+            with path.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+            print(f"{each}, k={k}, seed {seed}: {seconds:.2f} s, ppl {row['ppl']:.1f}", flush=True)
+
+
+def found_in(path, name, k, n_seeds):
+    """Means of all seeds for each method that has them."""
     known = {}
-    print(f"\nk = {k}\n{'':20}{'CPU s':>8}{'ppl':>8}{'best':>8}{'spread':>8}", end="")
-    print(f"{'NPMI':>7}{'distinct':>10}{'agree':>7}", flush=True)
-    for method in methods():
-        runs = {}
-        for seed in range(n_seeds):
-            for name, seconds, words in method(documents, k, seed):
-                values = scores(words, documents, test)
-                runs.setdefault(name, []).append((seconds, *values, words))
-        for name, found in runs.items():
-            seconds, ppl, best, npmi, distinct = np.mean([run[:5] for run in found], axis=0)
-            spread = np.ptp([run[1] for run in found])
-            pairs = combinations([run[5] for run in found], 2)
-            agree = np.mean([topic_agreement(*pair) for pair in pairs]) if n_seeds > 1 else np.nan
-            print(f"{name:20}{seconds:8.2f}{ppl:8.1f}{best:8.1f}{spread:8.1f}", end="")
-            print(f"{npmi:7.3f}{distinct:10.2f}{agree:7.2f}", flush=True)
-            known[name] = seconds, ppl, best
+    for method in (each for names in METHODS.values() for each in names):
+        # A later line of the same run is a newer one.
+        own = {
+            row["seed"]: row
+            for row in rows_of(path)
+            if (row["documents"], row["method"], row["k"]) == (name, method, k)
+            and row["seed"] < n_seeds
+        }
+        if len(own) < n_seeds:
+            continue
+        mean = {what: np.mean([row[what] for row in own.values()]) for what in ("seconds", *SCORES)}
+        ppls = [row["ppl"] for row in own.values()]
+        topics = [np.load(topics_file(path, row)) for row in own.values()]
+        agree = [topic_agreement(*pair) for pair in combinations(topics, 2)]
+        mean |= {"spread": np.ptp(ppls), "agree": np.mean(agree) if agree else np.nan}
+        known[method] = mean
     return known
 
 
-def verdict(what, holds):
-    print(f"  {'holds' if holds else 'MISSED':8}{what}", flush=True)
+def table(k, known):
+    """A line for each method."""
+    columns = {"ppl": "8.1f", "best": "8.1f", "spread": "8.1f"}
+    columns |= {"NPMI": "7.3f", "distinct": "10.2f", "agree": "7.2f"}
+    yield f"k = {k:<16}{'CPU s':>8}" + "".join(
+        f"{what:>{form.split('.')[0]}}" for what, form in columns.items()
+    )
+    for method, mean in known.items():
+        shown = "".join(f"{mean[what]:{form}}" for what, form in columns.items())
+        yield f"{method:20}{mean['seconds']:8.2f}{shown}"
 
 
-def judge(known):
-    if "tomotopy 500" not in known:
-        return
+def verdicts(k, known):
+    """What was wanted of "auto" and of moments alone, beside tomotopy."""
     for ours, theirs, most in (("auto", "500", 1.0), ("moments", "100", MOST_PERPLEXITY)):
-        mine, other = known[f"tacit {ours}"], known[f"tomotopy {theirs}"]
-        share = mine[0] / other[0]
-        verdict(f"CPU of {ours} in that of tomotopy {theirs}: {share:.3f}", share <= MOST_CPU)
-        for place, name in ((1, "ppl"), (2, "best")):
-            ratio = mine[place] / other[place]
-            verdict(f"{name} of {ours} in that of tomotopy {theirs}: {ratio:.3f}", ratio <= most)
+        mine, other = known.get(f"tacit {ours}"), known.get(f"tomotopy {theirs}")
+        if mine is None or other is None:
+            continue
+        bounds = (("seconds", "CPU", MOST_CPU), ("ppl", "ppl", most), ("best", "best", most))
+        for what, shown, bound in bounds:
+            ratio = mine[what] / other[what]
+            held = "holds" if ratio <= bound else "MISSED"
+            yield (
+                f"  {held:8}k = {k}: {shown} of {ours} in that of tomotopy {theirs}: "
+                f"{ratio:.3f} (at most {bound})"
+            )
+
+
+def report(path, name, numbers, n_seeds):
+    lines = [f"{name}, means of {n_seeds} seed(s)"]
+    for k in numbers:
+        known = found_in(path, name, k, n_seeds)
+        lines += ["", *table(k, known), *verdicts(k, known)]
+    return "\n".join(lines) + "\n"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--quick", action="store_true", help="ap, 20 topics, one seed")
     parser.add_argument("--documents", default="newsgroups20", choices=("ap", "newsgroups20"))
     parser.add_argument("--topics", default="20,50,100", help="numbers of topics")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--report", action="store_true", help="run nothing new")
+    parser.add_argument("--out", type=Path, default=Path("out/topics.jsonl"))
     given = parser.parse_args()
-    name = "ap" if given.quick else given.documents
-    numbers = [20] if given.quick else [int(k) for k in given.topics.split(",")]
-    documents, test = prepared(name)
-    print(f"{name}: {documents.n_documents} documents, {documents.n_words} words, ", end="")
-    print(f"{documents.lengths.sum()} tokens; {test.shape[0]} test documents")
-    first = documents.part(slice(0, 300))
-    TopicModel(5).fit(Documents(first.counts, first.words))  # compiles
-    scores(np.ones((5, documents.n_words)) / documents.n_words, documents, test[:50])
-    for k in numbers:
-        judge(compare(documents, test, k, 1 if given.quick else given.seeds))
+    name, path, n_seeds = given.documents, given.out, given.seeds
+    numbers = [int(k) for k in given.topics.split(",")]
+    if given.quick:
+        name, numbers, n_seeds, path = "ap", [20], 1, path.with_stem("topics-quick")
+        path.unlink(missing_ok=True)
+    if not given.report:
+        run(path, name, numbers, n_seeds)
+    text = report(path, name, numbers, n_seeds)
+    ending = "" if name == "newsgroups20" else f"-{name}"
+    path.with_name(f"{path.stem}{ending}.md").write_text(text)
+    print(text)
 
 
 if __name__ == "__main__":
