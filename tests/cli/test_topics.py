@@ -105,7 +105,8 @@ def test_mistakes_are_told_in_a_line(folder, tmp_path, monkeypatch):
     (tmp_path / "few.txt").write_text("a\nb\n")
     few = ("--vocabulary", tmp_path / "few.txt", "-o", "e.tacit")
     assert "has 7 words, but" in tacit_says("fit", "topics", "docword.txt", *few, code=1)
-    assert "is no file" in tacit_says("fit", "topics", "absent.txt", "-o", "e.tacit", code=1)
+    absent = tacit_says("fit", "topics", "absent.txt", "-o", "e.tacit", code=1)
+    assert "there is no file of documents 'absent.txt'" in absent
     assert not (folder / "e.tacit").exists()
     assert "`tacit topics`" in tacit_says("score", "topics.tacit", "documents.txt", code=1)
     (tmp_path / "other.txt").write_text("fish\nfowl\n")

@@ -115,6 +115,8 @@ def test_a_scan_for_the_number_of_words_counts_as_a_pass(tmp_path):
         ("1 0:1\n1 1\n", "no whole number"),
         ("1 0:1\n\n1 1:1\n", "line 2, '': a number is missing"),
         ("1 0:1\n1 1:1x\n", "no whole number"),
+        ("2\n3\n4\n1 2 1\n1 3 0\n2 1 4\n", "has 3 of the 4 entries that its third line announces"),
+        ("2\n3\n4\n", "has 0 of the 4 entries"),
         ("a rose is a rose\n", "begins with 'a rose is a rose'"),
         ("", "holds no word counts"),
     ],
@@ -137,7 +139,7 @@ def test_a_vocabulary_that_does_not_fit_the_file_is_refused(tmp_path):
         read_documents(path, ["a", "b"])
     (tmp_path / "vocabulary.txt").write_text("a\nb\nc\n")
     assert read_documents(path, tmp_path / "vocabulary.txt").words == ("a", "b", "c")
-    with pytest.raises(MissingDataError, match="is no file"):
+    with pytest.raises(MissingDataError, match="no file of documents"):
         read_documents(tmp_path / "absent.txt")
 
 
@@ -148,7 +150,7 @@ def test_compiled_loops_agree_with_their_python_source(form):
     text = np.frombuffer((uci if form == "uci" else lda_c)(counts).encode(), dtype=np.uint8)
     found = []
     for compiled in (True, False):
-        state, ends = np.array([0, 0, 0, 0, 1]), np.zeros(7, dtype=np.int64)
+        state, ends = np.array([0, 0, 0, 0, 1, 0]), np.zeros(7, dtype=np.int64)
         ids, numbers = np.zeros(100, dtype=np.int32), np.zeros(100, dtype=np.int32)
         if form == "uci":
             state[0] = document_files._HEADER.match(text.tobytes()).end()

@@ -1,18 +1,29 @@
 """Documents from matrices, lists of words and frames."""
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer
 
-from tacit.data.document_reading import document_batches, read_documents, read_words
+from tacit.data.document_reading import document_batches, read_documents
+from tacit.data.document_vocabulary import read_words
+from tacit.data.document_words import over_words
 from tacit.data.documents import DocumentBatches
 from tacit.errors import ArgumentTypeError, DataError
 
 COUNTS = np.array([[2, 1, 0], [0, 0, 4], [0, 0, 0]])
 LISTS = [["a", "b", "a"], ["c", "c", "c", "c"], []]
+
+
+def object_array(lists):
+    found = np.empty(len(lists), dtype=object)
+    found[:] = lists
+    return found
 
 
 @pytest.mark.parametrize(
@@ -21,6 +32,8 @@ LISTS = [["a", "b", "a"], ["c", "c", "c", "c"], []]
         COUNTS,
         COUNTS.astype(float),
         COUNTS.astype(np.uint8),
+        COUNTS.astype(object),
+        np.ma.masked_array(COUNTS),
         COUNTS.tolist(),
         sparse.csr_array(COUNTS),
         sparse.csc_matrix(COUNTS),
@@ -29,7 +42,12 @@ LISTS = [["a", "b", "a"], ["c", "c", "c", "c"], []]
         pl.DataFrame(COUNTS, schema=["a", "b", "c"]),
         pa.table({"a": COUNTS[:, 0], "b": COUNTS[:, 1], "c": COUNTS[:, 2]}),
         LISTS,
+        [{"a": 2, "b": 1, "c": 0}, Counter(["c"] * 4), {}],
+        [[("a", 2.0), ("b", 1)], [("c", 3), ("c", 1)], []],
+        [[(0, 2), (1, 1)], [(2, np.float64(4))], []],
+        object_array(LISTS),
         pd.Series(LISTS),
+        pd.DataFrame({"words": LISTS}),
         pl.Series(LISTS),
         pl.DataFrame({"words": LISTS}),
         pa.array(LISTS),
@@ -67,8 +85,35 @@ def test_what_was_given_is_not_changed():
     assert twice.data.tolist() == [1, 0, 2]
 
 
-def test_words_outside_a_vocabulary_are_left_out():
-    assert read_documents(LISTS, ["c", "a"]).counts.toarray().tolist() == [[0, 2], [4, 0], [0, 0]]
+@pytest.mark.parametrize(
+    "given", [LISTS, pd.DataFrame({"words": LISTS}), pa.table({"words": LISTS}), pl.Series(LISTS)]
+)
+def test_words_outside_a_vocabulary_are_left_out(given):
+    assert read_documents(given, ["c", "a"]).counts.toarray().tolist() == [[0, 2], [4, 0], [0, 0]]
+
+
+def test_a_vocabulary_may_say_the_places_of_words():
+    for words in ({"c": 2, "a": 0, "b": 1}, {2: "c", 0: "a", 1: "b"}):
+        assert read_documents(COUNTS, words).words == ("a", "b", "c")
+    texts = [" ".join(words) for words in LISTS]
+    vectorizer = CountVectorizer(token_pattern=r"\w", vocabulary=["b", "c", "a"])
+    counts = vectorizer.fit_transform(texts)
+    found = read_documents(counts, vectorizer.vocabulary_)
+    assert found.words == tuple(vectorizer.get_feature_names_out())
+    assert over_words(found, ["a", "b", "c"]).counts.toarray().tolist() == COUNTS.tolist()
+
+
+def test_corpora_of_gensim_are_documents():
+    corpora = pytest.importorskip("gensim.corpora", reason="one of `make peers`")
+    dictionary = corpora.Dictionary(LISTS)
+    corpus = [dictionary.doc2bow(words) for words in LISTS]
+    found = read_documents(corpus, dictionary)
+    assert over_words(found, ["a", "b", "c"]).counts.toarray().tolist() == COUNTS.tolist()
+
+
+def test_the_last_lines_of_a_vocabulary_may_be_blank(tmp_path):
+    (tmp_path / "words.txt").write_bytes(b"a\r\nlinks\x0brechts\r\nc\r\n\r\n")
+    assert read_words(tmp_path / "words.txt") == ("a", "links\x0brechts", "c")
 
 
 @pytest.mark.parametrize(
@@ -78,13 +123,28 @@ def test_words_outside_a_vocabulary_are_left_out():
         (COUNTS / 3, DataError, "without weights such as tf-idf"),
         (COUNTS * np.nan, DataError, "missing or infinite"),
         (COUNTS * 1e10, DataError, "above 2147483647"),
-        (COUNTS.astype(str), DataError, "of type"),
+        (np.ma.masked_equal(COUNTS, 4), DataError, "missing or infinite"),
+        (COUNTS * 1j, DataError, "Complex data not supported"),
+        (COUNTS.astype(str), DataError, r"list of words for each document \(X.tolist"),
+        (object_array([["a"], ["b"]]).reshape(1, 2), ArgumentTypeError, r"lists \(X.tolist"),
+        ([[1, 2], [3]], DataError, "rows of counts are not all of one length"),
         (COUNTS[0], DataError, "has 1 dimensions"),
         (["a rose"], ArgumentTypeError, "cut texts into words first"),
         ([["a", 3]], ArgumentTypeError, "3 is no word"),
+        ([[], [3, 4]], ArgumentTypeError, "3 is no word"),
+        ([["a"], None], ArgumentTypeError, "document 1 is NoneType"),
+        ([[(0, 1), "a"]], ArgumentTypeError, "'a' is no pair"),
+        ([[(0, 1, 2)]], ArgumentTypeError, "is no pair"),
+        ([[(-1, 1)]], DataError, "-1 is no word"),
+        ([[(0, 1.5)]], DataError, "the count of 0 is 1.5"),
+        ([{"a": -1}], DataError, "the count of 'a' is -1"),
+        ([{"a": "many"}], DataError, "the count of 'a' is 'many'"),
+        ([{"a": np.nan}], DataError, "the count of 'a' is nan"),
+        ([{"a": 1}, [(0, 1)]], DataError, "some words are numbers, others strings such as 'a'"),
+        (pd.DataFrame({"id": [1], "w": [["a"]]}), DataError, "'w' of the frame holds no counts"),
         (3, ArgumentTypeError, "not int"),
         ({"a": 1}, ArgumentTypeError, "not dict"),
-        (pd.DataFrame({"a": ["x"]}), DataError, "of type object"),
+        (pd.DataFrame({"a": ["x y"]}), ArgumentTypeError, "cut texts into words first"),
     ],
 )
 def test_what_are_no_counts_is_refused_with_the_reason(given, error, says):
@@ -105,6 +165,14 @@ def test_vocabularies_that_do_not_fit_are_refused(tmp_path):
             read_documents(named, words)
         with pytest.raises(DataError, match=says):
             document_batches(named.batches(), words)
+    with pytest.raises(DataError, match=r"3 is no word; .* numbers from 0 to 2"):
+        read_documents([[(3, 1)]], ["a", "b", "c"])
+    with pytest.raises(DataError, match=r"places from 0 to 3; .*compactify"):
+        read_documents(COUNTS, {"a": 0, "b": 1, "c": 3})
+    with pytest.raises(ArgumentTypeError, match="words and their places"):
+        read_documents(COUNTS, {"a": "b"})
+    with pytest.raises(ArgumentTypeError, match="words=3; give a path"):
+        read_documents(COUNTS, 3)
     with pytest.raises(DataError, match="'a' stands there twice"):
         read_documents(COUNTS, ["a", "b", "a"])
     (tmp_path / "words.txt").write_text("a\nb\n")

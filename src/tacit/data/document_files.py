@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tacit.data.documents import Counts, DocumentBatches
+from tacit.data.missing_files import missing_file
 from tacit.data.texts import text_sources
 from tacit.errors import ArgumentError, DataError, FileFormatError
 
@@ -85,6 +86,8 @@ def _uci(path: Path, start: bytes, words: tuple[str, ...] | None) -> DocumentBat
 
 
 def _beginning(path: Path) -> bytes:
+    if path.is_dir() or not path.exists():
+        raise missing_file(path, "file of documents", "give the path of one, or documents as lists")
     source = next(text_sources(path))
     start = b""
     for block in source.blocks:
@@ -131,10 +134,11 @@ class _Reader:
         self.path, self.form, self.n_documents, self.n_words = path, form, n_documents, n_words
         self.left, self.line, self.ended = b"", 1, 0
         self.headed = form != "uci"
+        self.announced, self.seen = 0, 0  # entries
 
     def documents(self, block: bytes, *, last: bool) -> Iterator[Counts]:
         """The documents that end in this block."""
-        from tacit.loops.documents import AT, DONE, ENDS, ENTRIES, NEXT, SORTED
+        from tacit.loops.documents import AT, DONE, ENDS, ENTRIES, NEXT, SORTED, ZEROS
 
         whole = self.left + block
         if last and not whole.endswith(b"\n"):
@@ -143,13 +147,19 @@ class _Reader:
             whole = self._past_header(whole, last=last)
             if not self.headed:
                 return
-        state = np.array([0, self.ended, 0, 0, 1])
+        state = np.array([0, self.ended, 0, 0, 1, 0])
         why, ids, counts, ends = self._read(whole, state, last)
         at = int(state[AT])
         if why != DONE and not (self.form == "lda-c" and not whole[at:].strip()):
             raise self._wrong(why, whole, at)
         self.line += whole.count(b"\n", 0, at)
         self.left, self.ended = whole[at:], int(state[NEXT])
+        self.seen += int(state[ENTRIES] + state[ZEROS])
+        if last and self.seen < self.announced:
+            raise FileFormatError(
+                f"{str(self.path)!r} has {self.seen} of the {self.announced} entries that its third line "
+                f"announces; it seems to be cut short, get the whole file"
+            )
         if state[ENDS]:
             entries = int(state[ENTRIES])
             yield self._array(ids[:entries], counts[:entries], ends[: state[ENDS]], state[SORTED])
@@ -160,7 +170,7 @@ class _Reader:
             self.left = whole
             return b""
         assert header is not None  # or the file has changed since it was looked at
-        self.headed = True
+        self.headed, self.announced = True, int(header[3])
         self.line += whole.count(b"\n", 0, header.end())
         return whole[header.end() :]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.data.document_reading import read_documents, read_words
+from tacit.data.document_reading import read_documents
+from tacit.data.document_vocabulary import read_words
 from tacit.data.documents import Documents
 from tacit.datasets.folder import DataFile
 from tacit.errors import ArgumentError

@@ -11,7 +11,7 @@ from numba import njit
 DONE, LETTER, FIELDS, NEGATIVE, HUGE, WORD, DOCUMENT, ORDER, TOTAL = range(9)
 
 # The places of `state`
-AT, NEXT, ENTRIES, ENDS, SORTED = 0, 1, 2, 3, 4
+AT, NEXT, ENTRIES, ENDS, SORTED, ZEROS = 0, 1, 2, 3, 4, 5
 
 _NEWLINE, _MINUS, _COLON, _ZERO, _NINE = 10, 45, 58, 48, 57
 _LARGEST = 2**31 - 1
@@ -56,9 +56,10 @@ def read_triples(text, last, n_documents, n_words, state, ids, counts, ends):
     text : (byte,) uint8
     last : whether the file ends here; otherwise the last document may go on in the next piece
     n_documents, n_words : int  the largest numbers allowed
-    state : (5,) int64
+    state : (6,) int64
         Where to go on, documents ended in this and earlier pieces, entries written, ends written, whether
-        words of documents are in order; brought up to date. With an error, where the wrong line begins.
+        words of documents are in order, entries left out because they are zero; brought up to date. With an
+        error, where the wrong line begins.
     ids, counts : (entry,) int32
     ends : (document,) int64  entries written before the end of each
 
@@ -68,6 +69,7 @@ def read_triples(text, last, n_documents, n_words, state, ids, counts, ends):
     """
     at, entries, n_ends, ordered = state[AT], state[ENTRIES], state[ENDS], state[SORTED]
     document = state[NEXT]  # those before it are at an end
+    zeros, kept_zeros = state[ZEROS], state[ZEROS]
     kept_at, kept_entries, before = at, entries, -1
     why = DONE
     while True:
@@ -102,21 +104,23 @@ def read_triples(text, last, n_documents, n_words, state, ids, counts, ends):
                 ends[n_ends] = entries
                 n_ends += 1
                 document += 1
-            kept_at, kept_entries, before = line, entries, -1
+            kept_at, kept_entries, kept_zeros, before = line, entries, zeros, -1
         if three > 0:
             ordered = ordered and two - 1 > before
             before = two - 1
             ids[entries], counts[entries] = two - 1, three
             entries += 1
+        else:
+            zeros += 1
         at = stop + 1
     if why == DONE and last:
         while document < n_documents:
             ends[n_ends] = entries
             n_ends += 1
             document += 1
-        kept_at, kept_entries = len(text), entries
+        kept_at, kept_entries, kept_zeros = len(text), entries, zeros
     state[AT], state[NEXT], state[ENTRIES] = kept_at, document, kept_entries
-    state[ENDS], state[SORTED] = n_ends, ordered
+    state[ENDS], state[SORTED], state[ZEROS] = n_ends, ordered, kept_zeros
     return why
 
 
