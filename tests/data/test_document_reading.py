@@ -128,7 +128,7 @@ def test_the_last_lines_of_a_vocabulary_may_be_blank(tmp_path):
         (COUNTS.astype(str), DataError, r"list of words for each document \(X.tolist"),
         (object_array([["a"], ["b"]]).reshape(1, 2), ArgumentTypeError, r"lists \(X.tolist"),
         ([[1, 2], [3]], DataError, "rows of counts are not all of one length"),
-        (COUNTS[0], DataError, "has 1 dimensions"),
+        (COUNTS[0], DataError, "has 1 dimension"),
         (["a rose"], ArgumentTypeError, "cut texts into words first"),
         ([["a", 3]], ArgumentTypeError, "3 is no word"),
         ([[], [3, 4]], ArgumentTypeError, "3 is no word"),

@@ -1,24 +1,19 @@
 """The estimator of topics: learning, questions, files, mistakes."""
 
 import os
-import pickle
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 
 import tacit
 from tacit.datasets.topics import load_topics
 from tacit.errors import (
-    ArgumentError,
     DataError,
     FileFormatError,
     NotAvailableError,
-    RankError,
 )
 from tacit.estimators.topic_learning import SMOOTHING, START_ALPHA0
 from tacit.estimators.topic_model import TopicModel
@@ -27,6 +22,8 @@ from tacit.files.models import read_model, write_model
 from tacit.moments.documents import Weighting
 from tacit.params.topics import Topics, topics_of_documents
 from tacit.query.topics import sample_documents
+from tacit.toy.documents import random_topics
+from tacit.toy.documents import sample_documents as toy_documents
 
 FOLDER = Path(os.environ.get("TACIT_DATA") or "nowhere")
 N_WORDS = 40
@@ -183,18 +180,6 @@ def test_questions_agree_with_each_other(counts, model):
     )
 
 
-def test_scikit_learn_can_copy_search_and_pickle(counts, model):
-    again = clone(model)
-    assert not hasattr(again, "topics_")
-    assert again.get_params()["words"] == NAMES
-    kept = pickle.loads(pickle.dumps(model))
-    assert np.array_equal(kept.components_, model.components_)
-    search = GridSearchCV(
-        TopicModel(n_jobs=1, learn="moments", alpha0=0.5), {"n_topics": [1, 4]}, cv=2
-    )
-    assert search.fit(counts.toarray()).best_params_ == {"n_topics": 4}
-
-
 def test_files_give_the_model_back(counts, model, tmp_path):
     path = tmp_path / "topics.tacit"
     model.save(path)
@@ -216,64 +201,25 @@ def test_files_give_the_model_back(counts, model, tmp_path):
             tacit.load(path)
 
 
+def test_surplus_topics_are_those_that_are_told():
+    drawn = toy_documents(random_topics(8, 60, random_state=1), 800, 40, random_state=1)
+    before = TopicModel(10, 0.8, learn="moments", n_jobs=1).fit(drawn)
+    told = before.diagnostics_["moments"]
+    assert told["surplus"] == [8, 9]  # eight of the ten are there
+    after = TopicModel(10, 0.8, n_steps=1, n_jobs=1).fit(drawn)
+    rows = [np.minimum(topic, after.components_).sum(axis=1) for topic in before.components_]
+    places = np.argmax(rows, axis=1)  # where a step has put each
+    assert (np.diff(places) < 0).any()
+    assert after.diagnostics_["moments"]["surplus"] == sorted(places[[8, 9]])
+    values = np.array(after.diagnostics_["moments"]["values"])[places]
+    assert values.tolist() == told["values"]
+
+
 def test_progress_is_told(counts):
     told = []
     TopicModel(4, n_jobs=1, n_steps=3, progress=lambda *said: told.append(said)).fit(counts)
     assert told[0] == (0.0, "moments")
     assert told[-1][0] == 1.0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ({"n_topics": 0}, "n_topics=0"),
-        ({"n_topics": "all"}, "n_topics='all'"),
-        ({"alpha0": 0.0}, "alpha0=0.0"),
-        ({"alpha0": "none"}, "alpha0='none'"),
-        ({"model": "singel"}, "did you mean 'single'"),
-        ({"model": "single", "alpha0": 0.5}, "which has none"),
-        ({"learn": "gibbs"}, "learn='gibbs'"),
-        ({"weighting": "all"}, "weighting='all'"),
-        ({"cap": 0}, "cap=0"),
-        ({"solver": "svd"}, "solver='svd'"),
-        ({"n_steps": 0}, "n_steps=0"),
-    ],
-)
-def test_arguments_that_make_no_sense_are_refused(counts, arguments, says):
-    with pytest.raises(ArgumentError, match=says):
-        TopicModel(**{"n_topics": 4, **arguments}).fit(counts)
-
-
-def test_documents_that_cannot_be_learnt_from_are_refused(counts, model):
-    with pytest.raises(DataError, match="no document has any word"):
-        TopicModel(2).fit(csr_array((5, 4), dtype=int))
-    with pytest.raises(DataError, match="no document has any word"):
-        TopicModel(2).fit(np.zeros((0, 4)))
-    with pytest.raises(DataError, match=r"vocabulary has 1 word\(s\)"):
-        TopicModel(2).fit(np.full((9, 1), 5))
-    with pytest.raises(DataError, match="two words or more"):
-        TopicModel(2).fit(np.eye(5))
-    with pytest.raises(DataError, match="three words or more"):
-        TopicModel(1).fit(1 - np.eye(3))
-    with pytest.raises(DataError, match="never negative"):
-        TopicModel(2).fit(-counts)
-    for learn in ("moments", "auto"):
-        with pytest.raises(
-            RankError, match=r"n_topics=39 asked for, but .* only (\d+) positive"
-        ) as caught:
-            TopicModel(39, learn=learn, alpha0=0.5).fit(counts[:30])
-        workable = int(str(caught.value).split("only ")[1].split()[0])
-        TopicModel(workable, learn=learn, alpha0=0.5).fit(counts[:30])
-    with pytest.raises(DataError, match="but the vocabulary has 40"):
-        model.transform(counts[:, :5])
-    with pytest.raises(DataError, match="the model learnt 40"):
-        TopicModel(4).fit(counts).transform(counts[:, :5])
-    with pytest.raises(DataError, match="'other' is not among"):
-        model.transform(pd.DataFrame(counts.toarray(), columns=["other", *NAMES[1:]]))
-    with pytest.raises(DataError, match="those before 40"):
-        TopicModel(2).partial_fit(counts).partial_fit(counts[:, :5])
-    with pytest.raises(NotAvailableError, match="call fit first"):
-        TopicModel(2).transform(counts)
 
 
 def test_empty_and_short_documents_are_told_and_harm_nothing(counts):

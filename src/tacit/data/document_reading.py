@@ -201,7 +201,10 @@ def _checked(X: Any) -> Counts:
     from scipy.sparse import csr_array
 
     if getattr(X, "ndim", 2) != 2:
-        raise DataError(f"counts are a matrix (document, word), but this has {X.ndim} dimensions")
+        raise DataError(
+            f"counts are a matrix (document, word), but this has {X.ndim} dimension(s). Reshape your data: "
+            f"X.reshape(1, -1) if it is one document"
+        )
     found = csr_array(_numbers(X))
     data = found.data
     if not np.isfinite(data).all():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,8 @@ def _arguments(model: Any) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for key, value in model.get_params(deep=False).items():
         if isinstance(value, Mapping):
-            plain[key] = {str(name): int(count) for name, count in value.items()}
+            if all(isinstance(count, Integral) for count in value.values()):
+                plain[key] = {str(name): int(count) for name, count in value.items()}
         elif value is None or isinstance(value, bool | int | float | str):
             plain[key] = value
         elif isinstance(value, np.integer | np.floating):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -26,6 +27,7 @@ Array = NDArray[np.float64]
 START_ALPHA0 = 0.1
 SMOOTHING = 0.01  # of the words of all documents, in each topic, where words are scored
 CANDIDATES = (5, 10, 20, 40, 80, 160)  # numbers of topics that "auto" tries
+_FEWER = (4, 3, 2, 1)  # and these one by one where documents do not have even the first
 _SAMPLE = 2000  # documents that Dirichlet parameters are fitted to
 _FEW_SAMPLED = 500  # documents that two readings of moments are compared by
 _PRODUCTS, _FEW_PRODUCTS = 5, 3  # passes for pairs, of documents in memory and of others
@@ -61,21 +63,19 @@ def learn_topics(
     batches: DocumentBatches, settings: TopicSettings, report: Report = silent
 ) -> LearntModel:
     """Topics of documents, as the settings ask for them."""
-    if batches.n_words < 2:
-        raise DataError(
-            f"the vocabulary has {batches.n_words} word(s); topics are told apart by words, give two or more"
-        )
+    _check_size(batches, settings.n_topics)
     counted = _Counted(batches)
     batches = counted
-    tried: dict[str, float] = {}
-    n_topics = settings.n_topics
-    if n_topics is None:
-        n_topics, tried = _chosen_number(batches, settings, report)
-    topics, found = _learnt(batches, n_topics, settings, report)
+    tried: dict[int, float] = {}
+    if settings.n_topics is None:
+        tried = _perplexities(batches, settings, report)
+        topics, found = _learnt_best(batches, tried, settings, report)
+    else:
+        topics, found = _learnt(batches, settings.n_topics, settings, report)
     lengths = np.concatenate(counted.lengths)
     diagnostics = {
         "learn": settings.learn,
-        "n_topics": n_topics,
+        "n_topics": topics.n_topics,
         "n_documents": len(lengths),
         "n_empty": int((lengths == 0).sum()),
         "n_short": int((lengths < 3).sum()),  # have no three words that could meet
@@ -85,8 +85,23 @@ def learn_topics(
         **found,
     }
     if tried:
-        diagnostics["perplexities"] = tried
+        diagnostics["perplexities"] = {str(number): value for number, value in tried.items()}
     return LearntModel(topics, counted.totals / counted.totals.sum(), diagnostics)
+
+
+def _check_size(batches: DocumentBatches, n_topics: int | None) -> None:
+    """Refuse what has nothing that could be told apart."""
+    n_words, n_documents = batches.n_words, batches.n_documents
+    if n_words < 2:
+        shape = "" if n_documents is None else f" (shape=({n_documents}, {n_words}))"
+        raise DataError(
+            f"the documents have {n_words} feature(s){shape} while a minimum of 2 is required: topics are "
+            f"told apart by the words of their vocabulary"
+        )
+    if n_documents == 1 and n_topics != 1:
+        raise RankError(
+            "one document (n_samples=1) shows one topic only; give n_topics=1, or more documents"
+        )
 
 
 class _Counted(DocumentBatches):
@@ -135,6 +150,8 @@ def _learnt(
         batches, start, steps, single=settings.single, n_jobs=settings.n_jobs, progress=told
     )
     found |= {"trace": list(polished.trace), "converged": polished.converged}
+    if "moments" in found:
+        found["moments"] = _reordered(found["moments"], polished.places)
     if settings.single:
         return Topics(polished.words, polished.weights, 0.0), found
     if settings.alpha0 is not None:
@@ -143,6 +160,13 @@ def _learnt(
     alpha = fitting_alpha(polished.words, _sample(batches), alpha, n_jobs=settings.n_jobs)
     # Their sum says how mixed documents are; shares of small topics come out too large.
     return Topics(polished.words, polished.weights, float(alpha.sum())), found
+
+
+def _reordered(report: dict[str, Any], places: NDArray[np.int64]) -> dict[str, Any]:
+    """What is told of each topic, in the order of topics that steps have left."""
+    surplus = np.isin(places, report["surplus"])
+    values = np.array(report["values"])[places]
+    return {**report, "values": values.tolist(), "surplus": np.flatnonzero(surplus).tolist()}
 
 
 def _by_moments(
@@ -211,35 +235,50 @@ def smoothed(topics: Topics, word_shares: Array, share: float = SMOOTHING) -> To
     return Topics(words, topics.weights, topics.alpha0)
 
 
-def _chosen_number(
+def _learnt_best(
+    batches: DocumentBatches, tried: dict[int, float], settings: TopicSettings, report: Report
+) -> tuple[Topics, dict[str, Any]]:
+    """Topics in the number of those tried with the smallest perplexity that all documents have, too."""
+    *better, last = sorted(tried, key=lambda number: tried[number])
+    for number in better:
+        with suppress(RankError):
+            return _learnt(batches, number, settings, report)
+    return _learnt(batches, last, settings, report)
+
+
+def _perplexities(
     batches: DocumentBatches, settings: TopicSettings, report: Report
-) -> tuple[int, dict[str, float]]:
-    """The number of topics with which documents that were set aside are completed best."""
+) -> dict[int, float]:
+    """How well documents that were set aside are completed with some numbers of topics."""
     (counts,) = [*batches] if batches.in_memory else [_sample(batches)]
     apart = np.arange(counts.shape[0]) % _APART == _APART - 1
     if counts.shape[0] < 2 * _APART:
         raise DataError(
-            f"{counts.shape[0]} documents are too few to choose the number of topics by; give n_topics"
+            f"{counts.shape[0]} documents are too few to choose the number of topics by; give n_topics, or "
+            f"{2 * _APART} documents or more"
         )
     rest, test = counts[np.flatnonzero(~apart)], counts[np.flatnonzero(apart)]
     names = tuple(map(str, range(counts.shape[1])))
     totals = np.bincount(rest.indices, rest.data, minlength=rest.shape[1])
     learning = Documents(rest, names, named=False).batches()
-    tried: dict[str, float] = {}
+
+    def perplexity(number: int) -> float:
+        topics, _ = _learnt(learning, number, settings, silent)
+        usable = smoothed(topics, totals / totals.sum())
+        return completion_perplexity(usable, test, n_jobs=settings.n_jobs)
+
+    tried: dict[int, float] = {}
     worse = 0
     for place, number in enumerate(CANDIDATES):
         report(place / len(CANDIDATES), f"{number} topics")
         try:
-            topics, _ = _learnt(learning, number, settings, silent)
+            tried[number] = perplexity(number)
         except RankError:
             break  # more have even less to go by
-        usable = smoothed(topics, totals / totals.sum())
-        tried[str(number)] = completion_perplexity(usable, test, n_jobs=settings.n_jobs)
-        worse = worse + 1 if tried[str(number)] > min(tried.values()) else 0
+        worse = worse + 1 if tried[number] > min(tried.values()) else 0
         if worse == 2:
             break
-    if not tried:
-        raise DataError(
-            f"not even {CANDIDATES[0]} topics can be told apart in {rest.shape[0]} documents; give n_topics"
-        )
-    return int(min(tried, key=lambda number: tried[number])), tried
+    for number in _FEWER if not tried else ():
+        with suppress(RankError):
+            tried[number] = perplexity(number)
+    return tried

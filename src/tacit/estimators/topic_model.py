@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 
-from tacit.errors import ArgumentError, DataError, NotAvailableError
-from tacit.estimators.arguments import (
-    check_choice,
-    check_count,
-    check_number,
-    check_rows,
-    generator_from,
-    seed_from,
-)
+from tacit.errors import ArgumentError, ArgumentTypeError, NotAvailableError
+from tacit.estimators.arguments import check_choice, check_count, check_number, seed_from
+from tacit.estimators.topic_queries import TopicQueries, check_width
 
 if TYPE_CHECKING:
     from tacit.data.documents import DocumentBatches, Documents
     from tacit.estimators.topic_learning import LearntModel, TopicSettings
-    from tacit.params.topics import Topics
 
 Array = NDArray[np.float64]
 
 SOLVERS = ("jacobi", "power", "simultaneous", "als")
 
 
-class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(TopicQueries, BaseEstimator):
     """Topics of documents: latent Dirichlet allocation by moments, with or without variational steps.
 
     How often two and three words meet in documents determines the topics (Anandkumar et al. 2012). They are
@@ -50,9 +43,10 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     learn : {"auto", "moments", "em"}
         ``"moments"`` alone; ``"auto"``: moments and `n_steps` variational steps; ``"em"``: such steps from a
         random start until they gain nothing.
-    words : path or sequence of str, optional
-        The vocabulary, or a file with a word a line. Lists of words are counted over it; without it all
-        words of the documents are taken. Files and matrices have a column for each word.
+    words : path, sequence of str or mapping, optional
+        The vocabulary: words in the order of their columns, a file with a word a line, or a dict of words
+        and places (``vocabulary_`` of scikit-learn's vectorisers, gensim's ``Dictionary``). Lists of words
+        are counted over it; without it all words of the documents are taken.
     weighting : {"length", "pool", "document"}
         What counts alike in moments: all words, all pairs of words (best where documents are short and
         honest), or all documents.
@@ -101,9 +95,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     np.int64(1)
     """
 
-    topics_: Topics
-    words_: tuple[str, ...]
-
     def __init__(
         self,
         n_topics: int | Literal["auto"] = "auto",
@@ -111,7 +102,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         model: str = "lda",
         *,
         learn: str = "auto",
-        words: str | os.PathLike[str] | Sequence[str] | None = None,
+        words: str | os.PathLike[str] | Sequence[str] | Mapping[Any, Any] | None = None,
         weighting: str = "length",
         cap: int | Literal["auto"] | None = 3,
         solver: str = "jacobi",
@@ -139,10 +130,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Parameters
         ----------
         X : documents
-            A matrix of counts (document, word), sparse or not; a list with a list of words for each document;
-            a frame with a column for each word, or a column of lists of words; a path to a file of UCI
-            bag-of-words or LDA-C; a list of matrices, which is read again in each pass. Files and lists of
-            matrices are never in memory as a whole.
+            A matrix of counts (document, word), sparse or not; a list with, for each document, its words, a
+            dict of words and counts, or pairs of a word's number and its count (gensim's form); a frame with
+            a column for each word, or one column of lists of words; a path to a file of UCI bag-of-words or
+            LDA-C; a list of matrices, which is read again in each pass. Files and lists of matrices are
+            never in memory as a whole.
         y : None
             Not used.
 
@@ -157,8 +149,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         settings = self._settings()
         batches = document_batches(X, self.words)
-        self._forget("documents_")
         self._keep(batches, self._learn(batches, settings))
+        self._forget("documents_")
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -181,93 +173,29 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self._learn_from([] if seen is None else [seen], read_documents(X, words))
 
     def merge(self, other: TopicModel) -> Self:
-        """Learn topics from the documents of two models that learnt by `partial_fit`."""
-        parts: list[Documents] = [
-            model.documents_ for model in (self, other) if hasattr(model, "documents_")
-        ]
-        if len(parts) < 2:
+        """Learn topics from the documents of two models that learnt by `partial_fit`.
+
+        What is added up is documents: the topics are those that `fit` finds in the documents of both.
+
+        Parameters
+        ----------
+        other : TopicModel
+            It is not changed.
+
+        Raises
+        ------
+        DataError
+            The two counted over different words.
+        NotAvailableError
+            One of them has kept no documents.
+        """
+        if not isinstance(other, TopicModel):
+            raise ArgumentTypeError(f"other is a {type(other).__name__}; give a TopicModel")
+        if not (hasattr(self, "documents_") and hasattr(other, "documents_")):
             raise NotAvailableError(
-                "both models must have learnt by partial_fit, which keeps documents"
+                "both models must have learnt by partial_fit, which keeps documents; fit and files do not"
             )
-        return self._learn_from(parts[:1], parts[1])
-
-    def transform(self, X: Any) -> Array:
-        """(document, topic) the mean share of each topic in each document.
-
-        Variational inference with topics and Dirichlet parameters as learnt; with ``model="single"`` the
-        posterior of the topic. Words outside the vocabulary are left out of lists of words.
-        """
-        from tacit.query.topics import document_mixtures
-
-        counts = self._read(X).counts
-        return document_mixtures(self._smoothed(), counts, n_jobs=self._threads())
-
-    def top_words(self, n_words: int = 10) -> list[list[str]]:
-        """The likeliest words of each topic, the likeliest first."""
-        from tacit.query.topics import top_words
-
-        check_count("n_words", n_words)
-        self._check_fitted()
-        return [[self.words_[p] for p in row] for row in top_words(self.topics_, n_words)]
-
-    def perplexity(self, X: Any) -> float:
-        """Perplexity of one half of the words of each document, given the other half.
-
-        Document completion: comparable between models of any kind. Each topic gets 1 % of the words of all
-        documents learnt from, so that no word is impossible.
-
-        Parameters
-        ----------
-        X : see `fit`
-            Documents that were not learnt from.
-        """
-        from tacit.evaluate.topics import completion_perplexity
-
-        counts = self._read(X).counts
-        return completion_perplexity(self._smoothed(), counts, n_jobs=self._threads())
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Minus the logarithm of `perplexity`: the larger the better."""
-        return -float(np.log(self.perplexity(X)))
-
-    def coherence(self, X: Any, n_words: int = 10) -> Array:
-        """(topic,) mean normalised pointwise mutual information of pairs of top words, from -1 to 1.
-
-        Parameters
-        ----------
-        X : see `fit`
-            Documents to count in which words meet.
-        n_words : int
-            Top words of each topic.
-        """
-        from tacit.evaluate.topics import coherence
-        from tacit.query.topics import top_words
-
-        check_count("n_words", n_words)
-        counts = self._read(X).counts
-        return coherence(top_words(self.topics_, n_words), counts)
-
-    def sample(
-        self, n_documents: int = 1, length: int = 100, random_state: Any = None
-    ) -> Documents:
-        """Documents drawn from the model.
-
-        Parameters
-        ----------
-        n_documents : int
-        length : int
-            Words of each.
-        random_state : int, Generator or None
-        """
-        from tacit.data.documents import Documents
-        from tacit.query.topics import sample_documents
-
-        check_rows("n_documents", n_documents)
-        check_rows("length", length)
-        self._check_fitted()
-        lengths = np.full(n_documents, length)
-        counts = sample_documents(self.topics_, lengths, generator_from(random_state))
-        return Documents(counts, self.words_)
+        return self._learn_from([self.documents_], other.documents_)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, whole or not at all; `tacit.load` reads it.
@@ -278,22 +206,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
         self._check_fitted()
         save_topics(self, path)
-
-    @property
-    def components_(self) -> Array:
-        """(topic, word) word probabilities."""
-        self._check_fitted()
-        return self.topics_.words
-
-    @property
-    def alpha_(self) -> Array:
-        """(topic,) Dirichlet parameters."""
-        self._check_fitted()
-        return self.topics_.alpha
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.topics_.n_topics
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn should know: whole counts go in."""
@@ -333,11 +245,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             n_jobs=self._threads(),
         )
 
-    def _threads(self) -> int:
-        from tacit.loops.threads import n_threads
-
-        return n_threads(-1 if self.n_jobs is None else self.n_jobs) or 1
-
     def _learn(self, batches: DocumentBatches, settings: TopicSettings) -> LearntModel:
         from tacit.estimators.progress import reporting
         from tacit.estimators.topic_learning import learn_topics
@@ -354,11 +261,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if parts:
             before = parts[0]
             more = read_documents(more, before.words if before.named else None)
-            if more.n_words != before.n_words:
-                raise DataError(
-                    f"the documents have {more.n_words} words, those before {before.n_words}; "
-                    f"count all over the same words"
-                )
+            check_width(more.n_words, before.n_words)
             counts = csr_array(vstack([before.counts, more.counts], format="csr"))
             more = type(more)(counts, before.words, before.named)
         batches = more.batches()
@@ -378,26 +281,3 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def _forget(self, name: str) -> None:
         if hasattr(self, name):
             delattr(self, name)
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "topics_"):
-            raise NotAvailableError("this TopicModel has not learnt any topics yet; call fit first")
-
-    def _smoothed(self) -> Topics:
-        from tacit.estimators.topic_learning import smoothed
-
-        return smoothed(self.topics_, self.word_shares_)
-
-    def _read(self, X: Any) -> Documents:
-        """Documents over the words that were learnt."""
-        from tacit.data.document_reading import read_documents
-
-        self._check_fitted()
-        named = hasattr(self, "feature_names_in_")
-        found = read_documents(X, self.words_ if named else None)
-        if found.n_words != len(self.words_):
-            raise DataError(
-                f"the documents have {found.n_words} words, but the model learnt {len(self.words_)}; "
-                f"count them over the words of the model (words_)"
-            )
-        return found

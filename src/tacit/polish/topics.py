@@ -49,6 +49,7 @@ class PolishedTopics:
 
     words: Array  # (topic, word)
     weights: Array  # (topic,)  the share of all words that is of each topic
+    places: NDArray[np.int64]  # (topic,)  which of the topics given each of them was
     trace: tuple[float, ...]  # the objective per word of the documents at each step
     converged: bool  # whether the tolerance ended it
 
@@ -101,7 +102,7 @@ def polish_topics(
     order = np.argsort(-weights, kind="stable")
     rows = np.array(words.T[order], dtype=np.float64)
     rows /= rows.sum(axis=1, keepdims=True)
-    return PolishedTopics(rows, weights[order], tuple(trace), converged)
+    return PolishedTopics(rows, weights[order], order, tuple(trace), converged)
 
 
 def fitting_alpha(
