@@ -160,7 +160,7 @@ class GaussianLayout:
     def masses(self, chain: GaussianChain, visits: Array, moves: Array, starts: Array) -> Array:
         """How much each of the flat numbers is known: expected counts, and information on densities."""
         rows, columns = self.lower
-        inverse = np.linalg.inv(chain.factors)
+        inverse = chain.inverse_factors
         precision = np.einsum("kji,kji->ki", inverse, inverse)  # the diagonal of each inverse
         factors = np.where(rows == columns, 2.0, precision[:, rows]) * visits[:, None]
         parts = (starts, moves, _UNITS**2 * visits[:, None] * precision, factors)

@@ -59,6 +59,44 @@ class Rows:
         """(position, column)."""
         return np.square(self.filled)
 
+    @cached_property
+    def lanes(self) -> Lanes | None:
+        """The same side by side; None where numbers are missing, or most of it would be padding."""
+        from tacit.loops.lanes import LANES
+
+        n_lines = np.sort(np.diff(self.ends))[::-LANES].sum()
+        if self.there is not None or not 0 < n_lines * LANES <= 2 * len(self.values):
+            return None
+        return side_by_side(self.values, self.ends)
+
+
+@dataclass(frozen=True, eq=False)
+class Lanes:
+    """Rows of some sequences side by side, in blocks, the longest sequences first."""
+
+    columns: Array  # (line, column, lane)  zero where a sequence is over
+    begins: Integers  # (block + 1,) the lines where blocks start
+    lengths: Integers  # (block, lane)
+
+
+def side_by_side(values: Array, ends: Integers) -> Lanes:
+    """Sequences in blocks, whatever of these is padding."""
+    from tacit.loops.lanes import LANES
+
+    lengths = np.diff(ends)
+    order = np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)]
+    n_blocks = -(-len(order) // LANES)
+    firsts, own = np.zeros((2, n_blocks * LANES), np.int64)
+    firsts[: len(order)], own[: len(order)] = ends[order], lengths[order]
+    own = own.reshape(n_blocks, LANES)
+    begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(own[:, 0])])
+    columns = np.zeros((begins[-1], LANES, values.shape[1]))
+    for block, places in enumerate(firsts.reshape(n_blocks, LANES)):
+        times = np.arange(own[block, 0])[:, None]
+        there = times < own[block]
+        columns[begins[block] : begins[block + 1]][there] = values[(places + times)[there]]
+    return Lanes(np.ascontiguousarray(columns.transpose(0, 2, 1)), begins, own)
+
 
 @dataclass(frozen=True, eq=False)
 class RowSums:
@@ -187,6 +225,55 @@ def log_prior(chain: GaussianChain, strength: float) -> float:
     return -0.5 * strength * float(spread + CENTRES * float(np.square(away).sum()) - common)
 
 
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """What a chain expects of rows of numbers."""
+
+    log_likelihood: float
+    starts: Array  # (state,)
+    moves: Array  # (state, next state)
+    visits: Array  # (state,)
+    sums: RowSums
+
+
+def expected(chain: GaussianChain, rows: Rows) -> Expected:
+    """Expected counts, and sums for densities."""
+    from tacit.loops.chains import forward_backward
+    from tacit.loops.lanes import expect_numbers
+
+    k, d = chain.means.shape
+    starts, moves = np.zeros(k), np.zeros((k, k))
+    lanes = rows.lanes
+    if lanes is None:
+        posterior, logs = np.empty((len(rows.values), k)), np.empty(len(rows.values))
+        seen = number_evidence(chain, rows.values, rows.ends)
+        tables = chain.start, chain.moves, seen.likelihoods
+        forward_backward(*tables, rows.ends, posterior, logs, starts, moves)
+        sums = row_sums(rows, posterior, chain, diagonal=chain.diagonal)
+        log_likelihood = float(logs.sum() + seen.taken.sum())
+        return Expected(log_likelihood, starts, moves, _totals(posterior), sums)
+    visits, firsts, seconds = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
+    log_sizes = np.log(np.diagonal(chain.factors, axis1=1, axis2=2)).sum(axis=1)
+    log_likelihood = expect_numbers(
+        chain.start,
+        chain.moves,
+        chain.means,
+        chain.inverse_factors,
+        log_sizes,
+        chain.diagonal,
+        *(lanes.columns, lanes.begins, lanes.lengths),
+        *((starts, moves), (visits, firsts, seconds)),
+    )
+    squares = np.diagonal(seconds, axis1=1, axis2=2)
+    if chain.diagonal:
+        sums = RowSums(np.repeat(visits[:, None], d, axis=1), firsts, squares)
+    else:
+        lower = np.tril(seconds)
+        both = lower + lower.transpose(0, 2, 1) - squares[:, :, None] * np.eye(d)
+        sums = RowSums(visits, firsts, both)
+    return Expected(log_likelihood, starts, moves, visits, sums)
+
+
 def gaussian_step(
     layout: GaussianLayout, rows: Rows, strength: float, *, stationary: bool = False
 ) -> Step:
@@ -194,34 +281,27 @@ def gaussian_step(
 
     A stationary start follows from the moves; these are then likelier than before, if not the likeliest.
     """
-    from tacit.loops.chains import forward_backward
     from tacit.loops.climbing import maximise
 
     k = layout.n_states
-    posterior, logs = np.empty((len(rows.values), k)), np.empty(len(rows.values))
     n_tables = k + k * k
     pseudo = strength * np.concatenate([np.full(k, STARTS / k), np.full(k * k, MOVES / k)])
 
     def step(values: Array) -> tuple[float, Array, Array]:
         chain = layout.chain(values)
-        seen = number_evidence(chain, rows.values, rows.ends)
-        counts = np.zeros(n_tables)
-        starts, moves = counts[:k], counts[k:].reshape(k, k)
-        forward_backward(
-            chain.start, chain.moves, seen.likelihoods, rows.ends, posterior, logs, starts, moves
-        )
-        sums = row_sums(rows, posterior, chain, diagonal=layout.diagonal)
-        means, covariances = densities(sums, strength, chain)
-        objective = float(logs.sum() + seen.taken.sum()) + log_prior(chain, strength)
+        told = expected(chain, rows)
+        means, covariances = densities(told.sums, strength, chain)
+        counts = np.concatenate([told.starts, told.moves.ravel()])
         dirichlet, tables = maximise(counts, pseudo, values[:n_tables], layout.row_starts)
+        objective = told.log_likelihood + log_prior(chain, strength) + dirichlet
         begun, moved = tables[:k], tables[k:].reshape(k, k)
         if stationary:
+            starts, moves = counts[:k], counts[k:].reshape(k, k)
             moved = stationary_moves(starts, moves, chain.moves)
             begun = long_run(moved)
         better = GaussianChain(begun, moved, means, covariances, layout.diagonal)
-        visits = _totals(posterior)
-        masses = layout.masses(chain, visits, moves, starts)
-        return objective + dirichlet, layout.flat(better), masses
+        masses = layout.masses(chain, told.visits, counts[k:], counts[:k])
+        return objective, layout.flat(better), masses
 
     return step
 
