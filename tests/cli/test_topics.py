@@ -9,6 +9,7 @@ import tacit
 from oracles.commands import rows_of, tacit_says
 from tacit.data.document_reading import read_documents
 from tacit.estimators.topic_model import TopicModel
+from tacit.toy.documents import random_topics, sample_documents
 
 LINES = ["cat dog cat vet", "tax law tax bill the law", "the cat vet dog", "law bill tax the"] * 12
 
@@ -119,3 +120,82 @@ def test_mistakes_are_told_in_a_line(folder, tmp_path, monkeypatch):
     assert "a ChowLiuTree, no topics" in tacit_says(
         "topics", "show", tmp_path / "tree.tacit", code=1
     )
+
+
+def test_documents_are_drawn(folder, model, tmp_path):
+    path = folder / "topics.tacit"
+    asked = ("topics", "sample", path, "-n", "3", "--length", "5", "--seed", "0")
+    said = tacit_says(*asked)
+    drawn = model.sample(3, 5, random_state=0)
+    assert [line.split() for line in said.splitlines()] == drawn.lists()
+    assert read_documents(drawn.lists(), model.words_).counts.toarray().tolist() == (
+        drawn.counts.toarray().tolist()
+    )
+    tacit_says(*asked, "-o", tmp_path / "drawn.txt")
+    assert (tmp_path / "drawn.txt").read_text() == said
+
+
+def test_topics_are_drawn_as_a_picture(folder, tmp_path):
+    tacit_says("plot", folder / "topics.tacit", "-o", tmp_path / "topics.svg")
+    drawn = (tmp_path / "topics.svg").read_text()
+    assert "share of all words" in drawn
+    assert "law" in drawn
+    for option in (("--kind", "tree"), ("--density", "cat")):
+        said = tacit_says("plot", folder / "topics.tacit", "-o", "x.svg", *option, code=1)
+        assert "TopicModel has one picture" in said
+
+
+def test_settings_of_moments_reach_the_model(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    asked = ("--weighting", "pool", "--cap", "none", "--solver", "als", "--steps", "2")
+    tacit_says("fit", "topics", "documents.txt", "-k", "2", "-o", "g.tacit", *asked)
+    found = tacit.load("g.tacit").get_params()
+    assert [found[name] for name in ("weighting", "cap", "solver", "n_steps")] == [
+        *("pool", None, "als", 2)
+    ]
+    tacit_says("fit", "topics", "documents.txt", "-k", "2", "-o", "g.tacit", "--cap", "auto")
+    assert tacit.load("g.tacit").cap == "auto"
+    fit = ("fit", "topics", "documents.txt", "-k", "2", "-o", "h.tacit")
+    assert "neither a number nor auto" in tacit_says(*fit, "--cap", "few", code=2)
+    assert "cap=0" in tacit_says(*fit, "--cap", "0", code=1)
+
+
+def test_surplus_topics_are_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    drawn = sample_documents(random_topics(2, 30, random_state=0), 300, 30, random_state=1)
+    (tmp_path / "drawn.txt").write_text("".join(" ".join(words) + "\n" for words in drawn.lists()))
+    fit = ("fit", "topics", "drawn.txt", "-k", "4", "-o", "drawn.tacit", "--learn", "moments")
+    said = tacit_says(*fit)
+    assert said.startswith("4 topics (2 surplus: noise, as far as can be told) of 300 documents")
+    assert json.loads(tacit_says(*fit, "--json"))["surplus"] == [2, 3]
+    assert "moments: surplus" in tacit_says("info", "drawn.tacit")
+
+
+def test_what_cannot_work_is_told_before_the_work(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    fit = ("fit", "topics", "documents.txt", "-k", "99")  # which is refused later
+    assert "nowhere' does not exist" in tacit_says(*fit, "-o", "nowhere/a.tacit", code=1)
+    assert "say 'a.tacit'" in tacit_says(*fit, "-o", "a.txt", code=1)
+
+
+def test_words_that_a_model_never_met_are_told(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(folder)
+    (tmp_path / "other.txt").write_text("fish fowl\nfowl\n")
+    for command in ("apply", "score"):
+        said = tacit_says("topics", command, "topics.tacit", tmp_path / "other.txt", code=1)
+        assert "were they counted over another vocabulary?" in said
+    (tmp_path / "more.ldac").write_text("1 9:2\n")
+    said = tacit_says("topics", "score", "topics.tacit", tmp_path / "more.ldac", code=1)
+    assert "has 10 words, the model 7; say which words these are with --vocabulary FILE" in said
+
+
+def test_nothing_is_left_of_a_fit_that_is_interrupted(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    before = sorted(folder.iterdir())
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tacit.files.atomic._put", interrupted)
+    tacit_says("fit", "topics", "documents.txt", "-k", "2", "-o", "i.tacit", code=130)
+    assert sorted(folder.iterdir()) == before

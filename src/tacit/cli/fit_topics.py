@@ -36,6 +36,23 @@ class Mixing(StrEnum):
     single = "single"
 
 
+class Counting(StrEnum):
+    """What counts alike in moments."""
+
+    length = "length"
+    pool = "pool"
+    document = "document"
+
+
+class Solver(StrEnum):
+    """Ways of taking the tensor of moments apart."""
+
+    jacobi = "jacobi"
+    power = "power"
+    simultaneous = "simultaneous"
+    als = "als"
+
+
 DocumentFile = Annotated[
     Path,
     typer.Argument(
@@ -81,6 +98,20 @@ def topics(
             "--english", help="Leave out English stop words and what is no word of 3 letters."
         ),
     ] = False,
+    weighting: Annotated[
+        Counting,
+        typer.Option(help="What counts alike in moments: all words, pairs of words, or documents."),
+    ] = Counting.length,
+    cap: Annotated[
+        str,
+        typer.Option(
+            metavar="N|auto|none", help="Most times that a word of a document counts in moments."
+        ),
+    ] = "3",
+    solver: Annotated[
+        Solver, typer.Option(help="How the tensor of moments is taken apart.")
+    ] = Solver.jacobi,
+    steps: Annotated[int, typer.Option(min=1, help="Variational steps of --learn auto.")] = 10,
     seed: learning.Seed = 0,
     jobs: learning.Jobs = None,
     json: Json = False,
@@ -99,6 +130,10 @@ def topics(
         learning.number_or_auto(alpha0, float, "--alpha0"),
         mixing.value,
         learn=learn.value,
+        weighting=weighting.value,
+        cap=None if cap == "none" else learning.number_or_auto(cap, int, "--cap"),
+        solver=solver.value,
+        n_steps=steps,
         n_jobs=jobs,
         random_state=seed,
         progress=True,
@@ -109,15 +144,25 @@ def topics(
     model.save(output)
     known = model.diagnostics_
     if json:
-        names = ("n_topics", "n_documents", "n_words", "n_tokens", "n_passes", "learn")
-        tried = {"perplexities": known["perplexities"]} if "perplexities" in known else {}
-        print_json({"model": str(output), **{name: known[name] for name in names}, **tried})
+        names = ("n_topics", "n_documents", "n_empty", "n_short", "n_words", "n_tokens", "n_passes")
+        said = {"model": str(output), **{name: known[name] for name in (*names, "learn")}}
+        said["surplus"] = known.get("moments", {}).get("surplus", [])
+        if "perplexities" in known:
+            said["perplexities"] = known["perplexities"]
+        print_json(said)
         return
     console().print(
-        f"{known['n_topics']} topics of {known['n_documents']:,} documents, {known['n_words']:,} words; "
+        f"{_topics(known)} of {known['n_documents']:,} documents, {known['n_words']:,} words; "
         f"saved as {output}",
         markup=False,
     )
+
+
+def _topics(known: dict[str, Any]) -> str:
+    """How many topics there are, and how many of them are hardly more than noise."""
+    number, surplus = known["n_topics"], len(known.get("moments", {}).get("surplus", []))
+    said = f"{number} topic{'s' if number > 1 else ''}"
+    return f"{said} ({surplus} surplus: noise, as far as can be told)" if surplus else said
 
 
 def _documents(

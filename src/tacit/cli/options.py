@@ -62,8 +62,8 @@ Unknown = Annotated[
 ]
 
 
-def asked_model(path: Path) -> Any:
-    """The model of a file, for the commands of models of tables and sequences."""
+def asked_model(path: Path, *, topics: bool = False) -> Any:
+    """The model of a file, for the commands of models of tables and sequences, some of topics as well."""
     from tacit import load
     from tacit.errors import NotAvailableError
 
@@ -80,7 +80,7 @@ def asked_model(path: Path) -> Any:
         raise NotAvailableError(
             f"{str(path)!r} holds a {type(fitted).__name__}, a grammar; ask it with `tacit grammar`"
         )
-    if is_topic_model(fitted):
+    if is_topic_model(fitted) and not topics:
         raise NotAvailableError(
             f"{str(path)!r} holds a {type(fitted).__name__} of documents; ask it with `tacit topics`"
         )

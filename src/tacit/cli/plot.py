@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.options import ComponentNumber, Given, Model, asked_model, given_lists
+from tacit.cli.options import (
+    ComponentNumber,
+    Given,
+    Model,
+    asked_model,
+    given_lists,
+    is_topic_model,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,6 +62,7 @@ def plot(
     """Draw the tree of a model, the density of a column given others, or singular values.
 
     Of a hidden Markov model or an automaton, its states and moves, or what a sequence says of the states.
+    Of topics, their weights and words.
     Of a mixture the heaviest tree is drawn, or the one asked for. With --density and --given COLUMN=A|B
     there is one curve for each value, numbers as well.
 
@@ -75,7 +83,15 @@ def plot(
             "it goes neither with --kind nor with --component", param_hint="--density"
         )
     picture_kind(output)  # before the work, not after it
-    fitted = asked_model(model)
+    fitted = asked_model(model, topics=True)
+    if is_topic_model(fitted):
+        if kind is not None or density is not None or posterior is not None:
+            raise NotAvailableError(
+                f"{type(fitted).__name__} has one picture: topics with their weights and words; leave out "
+                f"--kind, --density and --posterior"
+            )
+        save_picture(pictures.topics(fitted), output)
+        return
     if hasattr(fitted, "symbols_"):
         if density is not None or component is not None or kind is Kind.tree:
             table_model(model)  # says what there is

@@ -149,6 +149,7 @@ _topics = typer.Typer(help="Topics of documents: their words, mixtures, scores."
 _topics.command("show")(topics.show)
 _topics.command("apply")(topics.apply)
 _topics.command("score")(topics.score)
+_topics.command("sample")(topics.sample)
 app.add_typer(_topics, name="topics")
 app.command("structure")(structure.structure)
 app.command("score")(score.score)

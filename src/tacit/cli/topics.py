@@ -71,6 +71,33 @@ def apply(
     give_table(pa.table(columns), output, json=json)
 
 
+def sample(
+    model: TopicFile,
+    n: Annotated[int, typer.Option("-n", "--documents", min=1, help="How many documents.")] = 10,
+    length: Annotated[int, typer.Option(metavar="N", min=1, help="Words of each.")] = 100,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="The same seed draws the same documents.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="A text file; without it, print."),
+    ] = None,
+) -> None:
+    """Draw documents from the model: a line for each, words of the same kind together.
+
+    For example: tacit topics sample topics.tacit -n 3 --length 20 --seed 0
+    """
+    from tacit.files.atomic import write_text
+
+    fitted = _loaded(model)
+    drawn = fitted.sample(n, length, random_state=seed)
+    text = "".join(" ".join(words) + "\n" for words in drawn.lists())
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        write_text(output, text)
+
+
 def score(
     model: TopicFile,
     data: DocumentFile,
@@ -125,7 +152,9 @@ def describe(header: dict[str, Any], fitted: TopicModel, *, json: bool) -> None:
         f"(written by Tacit {header['version']})",
         markup=False,
     )
-    print_diagnostics(out, {**fitted.diagnostics_.get("moments", {}), **fitted.diagnostics_})
+    moments = fitted.diagnostics_.get("moments", {})
+    named = {f"moments: {name}": value for name, value in moments.items()}
+    print_diagnostics(out, {**fitted.diagnostics_, **named})
 
 
 def _loaded(path: Path) -> TopicModel:
@@ -139,9 +168,15 @@ def _documents(model: TopicModel, data: Path, vocabulary: Path | None, form: For
     """The documents of a file over the words of a model."""
     from tacit.data.document_reading import read_documents
     from tacit.data.document_words import over_words
+    from tacit.errors import DataError
 
     kind = form_of(data, form)
-    if kind == "text":
-        return read_documents(data, model.words_, form="text")
     documents = read_documents(data, vocabulary, form=kind)
-    return over_words(documents, model.words_) if documents.named else documents
+    if documents.named:
+        return over_words(documents, model.words_)
+    if documents.n_words != len(model.words_):
+        raise DataError(
+            f"{str(data)!r} has {documents.n_words} words, the model {len(model.words_)}; say which words "
+            f"these are with --vocabulary FILE"
+        )
+    return documents

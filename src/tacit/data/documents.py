@@ -52,6 +52,20 @@ class Documents:
         """Some of the documents: a slice, or numbers of documents."""
         return Documents(self.counts[places], self.words, self.named)
 
+    def lists(self) -> list[list[str]]:
+        """The words of each document, each as often as it occurs, in the order of the vocabulary.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> Documents(csr_array([[2, 1, 0], [0, 0, 1]]), ("a", "rose", "is")).lists()
+        [['a', 'a', 'rose'], ['is']]
+        """
+        names = np.array(self.words, dtype=object)
+        words = np.repeat(names[self.counts.indices], self.counts.data)
+        cuts = np.cumsum(self.lengths)[:-1]
+        return [part.tolist() for part in np.split(words, cuts)] if self.n_documents else []
+
     def batches(self) -> DocumentBatches:
         """The same documents, as one batch."""
         return DocumentBatches(

@@ -61,10 +61,18 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     except OSError as error:
         if isinstance(error, TacitError):
             raise
+        check_folder(path)
         reason = error.strerror or str(error)
-        if isinstance(error, FileNotFoundError) and not target.parent.is_dir():
-            reason = f"the folder {str(target.parent)!r} does not exist"
         raise FileWriteError(f"{str(path)!r} cannot be written: {reason}") from error
+
+
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Raise a `FileWriteError` unless there is the folder that a file is to be in."""
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
+        raise FileWriteError(
+            f"{str(path)!r} cannot be written: the folder {str(folder)!r} does not exist"
+        )
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tacit import __version__
 from tacit.data.missing_files import missing_file
 from tacit.errors import ArgumentError, FileFormatError
-from tacit.files.atomic import write_bytes
+from tacit.files.atomic import check_folder, write_bytes
 from tacit.files.plain import from_json, to_json
 
 # The format of a model of one tree, and that of a mixture, which older versions do not read.
@@ -101,13 +101,14 @@ def _without_own(header: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_suffix(path: str | os.PathLike[str]) -> None:
-    """Raise an `ArgumentError` unless the path ends in ``.tacit``."""
+    """Raise an `ArgumentError` unless the path ends in ``.tacit``, a `FileWriteError` without its folder."""
     given = Path(path)
     if given.suffix != SUFFIX:
         better = given.name + SUFFIX if not given.suffix else given.with_suffix(SUFFIX).name
         raise ArgumentError(
             f"model files end in {SUFFIX}, but {str(path)!r} does not; say {better!r}"
         )
+    check_folder(path)
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
