@@ -166,7 +166,7 @@ def test_surplus_topics_are_told(tmp_path, monkeypatch):
     (tmp_path / "drawn.txt").write_text("".join(" ".join(words) + "\n" for words in drawn.lists()))
     fit = ("fit", "topics", "drawn.txt", "-k", "4", "-o", "drawn.tacit", "--learn", "moments")
     said = tacit_says(*fit)
-    assert said.startswith("4 topics (2 surplus: noise, as far as can be told) of 300 documents")
+    assert said.startswith("4 topics (2 surplus: noise, as far as moments tell) of 300 documents")
     assert json.loads(tacit_says(*fit, "--json"))["surplus"] == [2, 3]
     assert "moments: surplus" in tacit_says("info", "drawn.tacit")
 

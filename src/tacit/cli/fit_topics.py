@@ -159,10 +159,10 @@ def topics(
 
 
 def _topics(known: dict[str, Any]) -> str:
-    """How many topics there are, and how many of them are hardly more than noise."""
+    """How many topics there are, and how many of them moments do not tell from noise."""
     number, surplus = known["n_topics"], len(known.get("moments", {}).get("surplus", []))
     said = f"{number} topic{'s' if number > 1 else ''}"
-    return f"{said} ({surplus} surplus: noise, as far as can be told)" if surplus else said
+    return f"{said} ({surplus} surplus: noise, as far as moments tell)" if surplus else said
 
 
 def _documents(

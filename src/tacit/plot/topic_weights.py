@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ROW = 0.3  # inches for each topic
+_FIGURE_SPACE = "\u2007"  # as wide as a digit
 
 
 def topics(
@@ -54,7 +55,7 @@ def topics(
     >>> documents = [["cat", "dog", "cat"], ["tax", "law", "tax"], ["tax", "law", "law"]] * 20
     >>> axes = topics(TopicModel(n_topics=2).fit(documents), n_words=2)
     >>> [label.get_text() for label in axes.get_yticklabels()]
-    ['1 law tax', '2 cat dog']
+    ['0  law tax', '1  cat dog']
     """
     if not hasattr(model, "topics_") or not hasattr(model, "top_words"):
         raise NotAvailableError(f"{type(model).__name__} has no topics; give a fitted TopicModel")
@@ -62,27 +63,45 @@ def topics(
         raise ArgumentError(f"n_topics={n_topics}, n_words={n_words}; give numbers of at least 1")
     plt = style.pyplot()
     weights = np.asarray(model.topics_.weights)[:n_topics]
-    labels = [
-        style.shortened(f"{place} {' '.join(words)}", max_label).replace("$", r"\$")
-        for place, words in enumerate(model.top_words(n_words)[:n_topics], 1)
-    ]
+    labels = _labels(model.top_words(n_words)[:n_topics], max_label)
+    size = style.FONT_SIZE
     if ax is None:
-        longest = max(style.text_widths(labels)) * style.FONT_SIZE / 72
-        size = (longest + 3.0, _ROW * len(weights) + 0.9)
-        _, ax = plt.subplots(figsize=size, layout="constrained")
+        longest = max(style.text_widths(labels)) * size / 72
+        inches = (longest + 3.0, _ROW * len(weights) + 0.9)
+        _, ax = plt.subplots(figsize=inches, layout="constrained")
+    else:
+        size = min(size, 0.95 * 72 * _height(ax) / len(weights))  # rows of small axes are low
     places = np.arange(len(weights))
     ax.barh(places, weights, height=0.7, color=style.BLUE)
-    ax.set_yticks(places, labels, fontsize=style.FONT_SIZE)
+    ax.yaxis.tick_right()  # where words begin below each other
+    ax.set_yticks(places, labels, fontsize=size)
     ax.set_ylim(len(weights) - 0.4, -0.6)  # the heaviest on top
     ax.tick_params(axis="y", length=0)
     ax.set_xlim(0.0, 1.05 * max(float(weights.max()), 1e-12))
     ax.locator_params(axis="x", nbins=4)
-    ax.set_xlabel("share of all words")
+    told = "share of all words" if model.topics_.model == "lda" else "share of all documents"
     left = len(model.topics_.weights) - len(weights)
     if left:
-        more = f"and {left} more topic{'s' if left > 1 else ''}"
-        ax.set_title(more, fontsize=style.FONT_SIZE, color=style.DIM, loc="right")
+        told += f"\nand {left} more topic{'s' if left > 1 else ''}"
+    ax.set_xlabel(told)
     ax.grid(axis="x", color="#DDDDDD", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right", "left"]].set_visible(False)
     return ax
+
+
+def _labels(words: list[list[str]], max_label: int) -> list[str]:
+    """The number of each topic, from 0 as elsewhere, and its words."""
+    digits = len(str(len(words) - 1))
+    labels = []
+    for number, row in enumerate(words):
+        text = style.shortened(" ".join(row), max_label).replace("$", r"\$")
+        labels.append(str(number).rjust(digits, _FIGURE_SPACE) + "  " + text)
+    return labels
+
+
+def _height(ax: Axes) -> float:
+    """Of axes, in inches."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    return float(ax.get_window_extent().height / figure.dpi)
