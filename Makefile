@@ -79,6 +79,8 @@ peers: $(READY)  ## install the programs that benchmarks compare with
 		dynamax hmmlearn pgmpy pyagrum scikit-bio stepmix tomotopy
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check kenlm \
 		|| echo "    kenlm was not built (it needs a C++ compiler and cmake); benchmarks go without it"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check gensim \
+		|| echo "    gensim was not built (there is none for this Python); benchmarks go without it"
 
 wheel: $(READY)  ## sdist and wheel in dist/, tested in an empty environment
 	@echo "==> sdist and wheel"

@@ -164,3 +164,17 @@ def test_compiled_loops_agree_with_their_python_source(form):
     n = state[loops.ENTRIES]
     back = csr_array((numbers[:n], ids[:n], np.r_[0, ends]), shape=counts.shape)
     assert np.array_equal(back.toarray(), counts)
+
+
+@pytest.mark.parametrize("form", ["BleiCorpus", "UciCorpus"])
+def test_files_of_gensim_are_read(tmp_path, form):
+    corpora = pytest.importorskip("gensim.corpora", reason="one of `make peers`")
+    lists = [["b", "a", "b"], ["c"], [], ["a", "c", "c", "ça"]]
+    dictionary = corpora.Dictionary(lists)
+    corpus = [dictionary.doc2bow(words) for words in lists]
+    path = tmp_path / "documents.txt"
+    getattr(corpora, form).serialize(str(path), corpus, id2word=dictionary)
+    found = read_documents(path, f"{path}.vocab")
+    assert [sorted(words) for words in found.lists()] == [sorted(words) for words in lists]
+    again = read_documents(getattr(corpora, form)(str(path), f"{path}.vocab"), dictionary)
+    assert again.counts.toarray().tolist() == found.counts.toarray().tolist()
