@@ -13,6 +13,7 @@ from tacit.errors import ArgumentError, ConvergenceWarning, FileFormatError, Ran
 from tacit.estimators.gaussian_mixture import COVARIANCE_TYPES, GaussianMixtureMoments
 from tacit.estimators.saved import load
 from tacit.files.models import read_model, write_model
+from tacit.params.gaussian_mixture import SphericalMixture
 from tacit.query.gaussian_mixture import draw
 
 
@@ -72,6 +73,68 @@ def test_a_better_start_than_k_means_where_groups_are_many():
     theirs = [GaussianMixture(**kind, random_state=s).fit(rows).score(rows) for s in range(3)]
     assert ours > max(theirs) - 1e-6
     assert ours > np.mean(theirs) + 0.1
+
+
+@pytest.mark.parametrize("covariance_type", COVARIANCE_TYPES)
+def test_the_start_for_rows_is_that_of_k_means_where_none_is_better(covariance_type):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 4)) + np.repeat(9 * rng.normal(size=(3, 4)), 100, axis=0)
+    kind = {"n_components": 3, "covariance_type": covariance_type}
+    start = GaussianMixtureMoments(3).fit(rows).as_start(covariance_type, rows)
+    ours = GaussianMixture(**kind, **start).fit(rows)
+    theirs = GaussianMixture(**kind, random_state=0).fit(rows)
+    assert ours.n_iter_ == theirs.n_iter_
+    assert ours.score_samples(rows) == pytest.approx(theirs.score_samples(rows), rel=1e-9)
+
+
+def test_the_start_for_rows_is_better_where_k_means_cuts_a_wide_component():
+    rng = np.random.default_rng(0)
+    means = np.zeros((4, 12))
+    means[1, 0] = means[2, 1] = means[3, 2] = 4.0
+    of = rng.choice(4, 1000, p=[0.7, 0.1, 0.1, 0.1])
+    rows = means[of] + np.array([2.0, 0.5, 0.5, 0.5])[of][:, None] * rng.normal(size=(1000, 12))
+    kind = {"n_components": 4, "covariance_type": "diag"}
+    start = GaussianMixtureMoments(4).fit(rows).as_start("diag", rows)
+    ours = GaussianMixture(**kind, **start).fit(rows).score(rows)
+    theirs = [GaussianMixture(**kind, random_state=s).fit(rows).score(rows) for s in range(3)]
+    assert ours > np.mean(theirs) + 0.1
+
+
+def test_a_start_that_overfits_is_not_taken():
+    """A component for a single row, whose training likelihood has no bound."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(100, 3)) + np.repeat([[0.8], [-0.8]], 50, axis=0)
+    model = GaussianMixtureMoments(2, learn="moments", reg_covar=1e-15).fit(rows)
+    single = SphericalMixture(
+        np.array([0.99, 0.01]), np.stack([rows.mean(axis=0), rows[0]]), np.array([3.0, 1e-9])
+    )
+    model._keep(single)
+    kind = {"n_components": 2, "covariance_type": "spherical", "reg_covar": 1e-15}
+    ours = GaussianMixture(**kind, **model.as_start("spherical", rows)).fit(rows)
+    trap = GaussianMixture(**kind, **model.as_start("spherical")).fit(rows)
+    assert ours.weights_.min() > 0.3
+    assert trap.weights_.min() < 0.02
+    assert trap.score(rows) > ours.score(rows)
+
+
+def test_rows_without_variance_start_as_the_moments_say():
+    rows = np.random.default_rng(0).normal(size=(60, 3)) + np.repeat([[4.0], [0.0]], 30, axis=0)
+    rows[:, 2] = 1.0
+    model = GaussianMixtureMoments(2, reg_covar=0.0).fit(rows)
+    found, plain = model.as_start("full", rows), model.as_start("full")
+    assert all(np.array_equal(found[name], plain[name]) for name in plain)
+    with pytest.raises(ValueError, match="features"):
+        model.as_start("full", rows[:, :2])
+
+
+def test_starts_look_at_a_part_of_many_rows(monkeypatch):
+    _, rows, _ = case(n=2000)
+    monkeypatch.setattr("tacit.estimators.mixture_starts.ROWS_TO_COMPARE", 300)
+    start = GaussianMixtureMoments(3).fit(rows).as_start("full", rows)
+    fitted = GaussianMixture(3, **start).fit(rows)
+    assert fitted.score(rows) == pytest.approx(
+        GaussianMixture(3, n_init=5, random_state=0).fit(rows).score(rows), abs=1e-3
+    )
 
 
 def test_nothing_is_drawn_and_nothing_given_is_changed():

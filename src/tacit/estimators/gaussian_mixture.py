@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 VARIANCES = ("own", "common")
 WAYS = ("auto", "moments")
 COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
-# Steps of EM from each start, before the likeliest goes on.
-_STEPS_TO_COMPARE = 10
 
 
 class GaussianMixtureMoments(DensityMixin, BaseEstimator):
@@ -48,7 +46,8 @@ class GaussianMixtureMoments(DensityMixin, BaseEstimator):
     learn : {"auto", "moments"}
         "auto": the components of the moments, then EM. EM makes a few steps from the components that a
         common variance gives, from those that own variances give, and from clusters of rows around some that
-        lie far apart, for rows that no such mixture made; it goes on from where they are likeliest.
+        lie far apart, for rows that no such mixture made; it takes the start from which rows that were left
+        out are foretold best.
         "moments": the components of the moments as they are.
     max_iter, tol : int, float
         Of EM: most steps, and the gain of the mean log-likelihood at which it stops.
@@ -70,7 +69,7 @@ class GaussianMixtureMoments(DensityMixin, BaseEstimator):
     diagnostics_ : dict
         "noise" (the variance within components, from eigenvalues), "eigenvalues" of the covariance,
         "supported_components" (how many stand out from noise), "residual" (the share of the whitened third
-        moments that no components explain), "start" (what EM went on from: "own", "common" or "clusters").
+        moments that no components explain), "start" (what EM began with: "own", "common" or "clusters").
 
     Examples
     --------
@@ -159,13 +158,18 @@ class GaussianMixtureMoments(DensityMixin, BaseEstimator):
         check_rows("n_samples", n_samples)
         return draw(self._fitted(), n_samples, generator_from(random_state))[0]
 
-    def as_start(self, covariance_type: str = "full") -> dict[str, Array]:
+    def as_start(self, covariance_type: str = "full", X: Any = None) -> dict[str, Array]:
         """Arguments that make scikit-learn's `GaussianMixture` start here, instead of with k-means.
 
         Parameters
         ----------
         covariance_type : {"full", "tied", "diag", "spherical"}
             That of the `GaussianMixture`.
+        X : (row, column) array or frame of numbers, optional
+            What the `GaussianMixture` will learn from. The components are then compared with five runs of
+            k-means, all after a few steps of EM with covariances of that form, by how well rows that were
+            left out are foretold. The tightest clusters of k-means are the start unless another is better,
+            by more than `tol` and half a standard error. Give the `GaussianMixture` the same `reg_covar`.
 
         Returns
         -------
@@ -177,27 +181,23 @@ class GaussianMixtureMoments(DensityMixin, BaseEstimator):
         >>> import numpy as np
         >>> from sklearn.mixture import GaussianMixture
         >>> X = np.random.default_rng(0).normal(size=(200, 3)) + [[0, 0, 4], [0, 4, 0]] * 100
-        >>> start = GaussianMixtureMoments(2).fit(X).as_start()
+        >>> start = GaussianMixtureMoments(2).fit(X).as_start("full", X)
         >>> model = GaussianMixture(2, covariance_type="full", **start).fit(X)
         >>> np.round(model.weights_, 2)
         array([0.5, 0.5])
         """
-        import numpy as np
+        from tacit.estimators.mixture_starts import spherical_start, start_for
+        from tacit.loops.threads import one_blas_thread
 
         check_choice("covariance_type", covariance_type, COVARIANCE_TYPES)
-        mixture = self._fitted()
-        d, precisions = mixture.means.shape[1], 1 / mixture.variances
-        shaped = {
-            "full": precisions[:, None, None] * np.eye(d),
-            "tied": np.eye(d) / (mixture.weights @ mixture.variances),
-            "diag": np.repeat(precisions[:, None], d, axis=1),
-            "spherical": precisions,
-        }
-        return {
-            "weights_init": mixture.weights.copy(),
-            "means_init": mixture.means.copy(),
-            "precisions_init": shaped[covariance_type],
-        }
+        mixture, found = self._fitted(), None
+        if X is not None:
+            rows = self._rows(X)
+            with one_blas_thread():
+                found = start_for(
+                    rows, mixture, covariance_type, least_variance=self.reg_covar, tol=self.tol
+                )
+        return spherical_start(mixture, covariance_type) if found is None else found
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted mixture to a file that `tacit.load` reads.
@@ -224,6 +224,7 @@ class GaussianMixtureMoments(DensityMixin, BaseEstimator):
 
     def _learnt(self, rows: Array) -> SphericalMixture:
         """The components of the moments, and what EM makes of them."""
+        from tacit.estimators.mixture_starts import rows_to_compare
         from tacit.moments.numbers import NumberMoments
         from tacit.params.gaussian_mixture import clustered_mixture, mixture_of_moments
 
@@ -243,7 +244,7 @@ class GaussianMixtureMoments(DensityMixin, BaseEstimator):
             if own:
                 other, _ = mixture_of_moments(moments, self.n_components, own_variances=False)
                 starts["common"] = other
-            clusters = clustered_mixture(rows, self.n_components)
+            clusters = clustered_mixture(rows_to_compare(rows), self.n_components)
             if clusters.n_components == self.n_components:  # else there are fewer different rows
                 starts["clusters"] = clusters
         return self._climbed(rows, {name: self._wider(each) for name, each in starts.items()})
@@ -255,36 +256,42 @@ class GaussianMixtureMoments(DensityMixin, BaseEstimator):
         return replace(mixture, variances=mixture.variances + self.reg_covar)
 
     def _climbed(self, rows: Array, starts: dict[str, SphericalMixture]) -> SphericalMixture:
-        """EM from the likeliest of some starts, each after a few steps."""
+        """EM from the start that foretells rows left out best."""
         from tacit.polish.gaussian_mixture import climb_spherical
 
-        def climb(start: SphericalMixture, most: int, tol: float) -> Any:
-            return climb_spherical(
-                rows,
-                start,
-                own_variances=self.variances == "own",
-                least_variance=self.reg_covar,
-                max_iter=max(most, 1),
-                tol=tol,
-            )
-
-        few = min(_STEPS_TO_COMPARE, self.max_iter)
-        tried = {name: climb(start, few, 0.0) for name, start in starts.items()}
-        name = max(tried, key=lambda each: tried[each].score)
-        found, made = tried[name], tried[name].n_steps
-        if made < self.max_iter:
-            found = climb(found.mixture, self.max_iter - made, self.tol)
-            made += found.n_steps
+        name = next(iter(starts)) if len(starts) == 1 else self._best(rows, starts)
+        found = climb_spherical(
+            rows,
+            starts[name],
+            own_variances=self.variances == "own",
+            least_variance=self.reg_covar,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
         self.diagnostics_["start"] = name
-        self.n_iter_, self.converged_ = made, found.converged
+        self.n_iter_, self.converged_ = found.n_steps, found.converged
         if not found.converged:
             warnings.warn(
                 f"stopped after max_iter={self.max_iter} steps of EM; raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        mixture: SphericalMixture = found.mixture
-        return mixture
+        return found.mixture
+
+    def _best(self, rows: Array, starts: dict[str, SphericalMixture]) -> str:
+        """The name of the start that foretells rows left out best."""
+        from tacit.estimators.mixture_starts import judged, rows_to_compare
+        from tacit.query.gaussian_mixture import membership
+
+        few = rows_to_compare(rows)
+        scores = judged(
+            few,
+            {name: membership(start, few)[1].T for name, start in starts.items()},
+            "spherical" if self.variances == "own" else "common",
+            least_variance=self.reg_covar,
+            tol=self.tol,
+        )
+        return max(scores, key=lambda name: float(scores[name].mean()))
 
     def _keep(self, mixture: SphericalMixture) -> None:
         self.mixture_ = mixture
