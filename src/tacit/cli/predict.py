@@ -36,7 +36,9 @@ def predict(
     ] = False,
     states: Annotated[
         bool,
-        typer.Option("--states", help="Of sequences, the hidden state behind every position."),
+        typer.Option(
+            "--states", help="The hidden state behind every position of sequences, or behind rows."
+        ),
     ] = False,
     output: TableOutput = None,
     unknown_as_missing: Unknown = False,
@@ -47,7 +49,8 @@ def predict(
     Of categories the most probable one and all probabilities are told, of numbers the mean and quantiles.
     Cells of the target in DATA are not used; where there are any, it is told how well they were predicted.
     Of sequences it is what comes after each that is predicted, number or symbol, or every one (--each); or
-    the hidden states (--states): the most likely path, and the probabilities given the whole sequence.
+    the hidden states (--states): the most likely path, and the probabilities given the whole sequence. Of
+    rows --states tells their classes: the likeliest state of each hidden variable, and all probabilities.
     """
     from tacit.cli.normals import predicted_numbers, shows_numbers
     from tacit.cli.output import check_table_path
@@ -65,7 +68,10 @@ def predict(
     if unknown_as_missing and not is_chain(fitted):
         fitted.set_params(unknown="missing")
     if states:
-        _put(*states_of(fitted, data), "state", output, json=json)
+        columns, said = states_of(fitted, data)
+        _put(
+            columns, said, "state" if "state" in columns else next(iter(columns)), output, json=json
+        )
         return
     if is_chain(fitted) or shows_numbers(fitted):
         tell = predicted_sequences if is_chain(fitted) else predicted_numbers

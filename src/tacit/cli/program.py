@@ -16,6 +16,7 @@ from tacit.cli import (
     demo,
     export,
     fit_automaton,
+    fit_classes,
     fit_gaussian_tree,
     fit_hmm,
     fit_junction,
@@ -116,6 +117,7 @@ app.callback()(_program)
 
 _learning = typer.Typer(help="Learn a model from a table or from sequences and save it.", **_LOOK)
 _learning.command("tree")(fit_tree.tree)
+_learning.command("classes")(fit_classes.classes)
 _learning.command("kernel-tree")(fit_kernel_tree.kernel_tree)
 _learning.command("gaussian-tree")(fit_gaussian_tree.gaussian_tree)
 _learning.command("kernel-hmm")(fit_kernel_hmm.kernel_hmm)

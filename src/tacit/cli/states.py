@@ -1,4 +1,4 @@
-"""Hidden states of sequences, from a model that has them."""
+"""Hidden states of sequences and of rows, from a model that has them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 
 def states_of(fitted: Any, data: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The states behind each position: a table's columns, and the same for JSON.
+    """The states behind each position or row: a table's columns, and the same for JSON.
 
     Of each position the state on the most likely path, and the probabilities of all states given the whole
-    sequence.
+    sequence. Of each row the likeliest state of every hidden variable, and the probabilities of all.
     """
     import numpy as np
 
@@ -18,6 +18,8 @@ def states_of(fitted: Any, data: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     from tacit.cli.normals import shows_numbers
     from tacit.errors import NotAvailableError
 
+    if hasattr(fitted, "schema_") and hasattr(fitted, "posterior"):
+        return _states_of_rows(fitted, data)
     if not hasattr(fitted, "viterbi"):
         raise NotAvailableError(
             f"{type(fitted).__name__} has no hidden states over time (fit hmm); leave --states out"
@@ -38,4 +40,20 @@ def states_of(fitted: Any, data: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     columns |= {"position": places, "state": path}
     columns |= {f"P(state={m})": shares[:, m] for m in range(fitted.n_states_)}
     said = {"sequences": named, "states": path, "probabilities": shares, "log_probs": logs}
+    return columns, said
+
+
+def _states_of_rows(fitted: Any, data: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    from tacit.cli.trees import hidden_states
+    from tacit.errors import NotAvailableError
+
+    if not hidden_states(fitted):
+        raise NotAvailableError(
+            f"{type(fitted).__name__} has no hidden variables (fit tree, fit classes); leave --states out"
+        )
+    shares = fitted.posterior(data)
+    columns: dict[str, Any] = {name: chances.argmax(axis=1) for name, chances in shares.items()}
+    said = {"states": dict(columns), "probabilities": shares}
+    for name, chances in shares.items():
+        columns |= {f"P({name}={m})": chances[:, m] for m in range(chances.shape[1])}
     return columns, said
