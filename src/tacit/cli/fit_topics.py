@@ -68,50 +68,58 @@ WordFile = Annotated[
 FormOfFile = Annotated[Form, typer.Option("--form", help="What DATA looks like; auto looks.")]
 
 
+NumberOfTopics = Annotated[
+    str, typer.Option("--topics", "-k", metavar="N|auto", help="How many topics.")
+]
+WayOfLearning = Annotated[
+    Learn, typer.Option(help="auto: moments and a few steps; moments alone; em: random start.")
+]
+HowMixed = Annotated[
+    Mixing, typer.Option("--model", help="lda: documents mix topics; single: one for each.")
+]
+Alpha0 = Annotated[
+    str, typer.Option(metavar="X|auto", help="Sum of the Dirichlet parameters of documents.")
+]
+LeastDocuments = Annotated[int, typer.Option(min=1, help="Leave out words of fewer documents.")]
+MostShare = Annotated[
+    float, typer.Option(min=0.0, max=1.0, help="Leave out words of more than this share of them.")
+]
+English = Annotated[
+    bool,
+    typer.Option(
+        "--english", help="Leave out English stop words and what is no word of 3 letters."
+    ),
+]
+WhatCounts = Annotated[
+    Counting,
+    typer.Option(help="What counts alike in moments: all words, pairs of words, or documents."),
+]
+Cap = Annotated[
+    str,
+    typer.Option(
+        metavar="N|auto|none", help="Most times that a word of a document counts in moments."
+    ),
+]
+HowSolved = Annotated[Solver, typer.Option(help="How the tensor of moments is taken apart.")]
+Steps = Annotated[int, typer.Option(min=1, help="Variational steps of --learn auto.")]
+
+
 def topics(
     data: DocumentFile,
     output: learning.Output,
-    number: Annotated[
-        str, typer.Option("--topics", "-k", metavar="N|auto", help="How many topics.")
-    ] = "auto",
+    number: NumberOfTopics = "auto",
     vocabulary: WordFile = None,
     form: FormOfFile = Form.auto,
-    learn: Annotated[
-        Learn, typer.Option(help="auto: moments and a few steps; moments alone; em: random start.")
-    ] = Learn.auto,
-    mixing: Annotated[
-        Mixing, typer.Option("--model", help="lda: documents mix topics; single: one for each.")
-    ] = Mixing.lda,
-    alpha0: Annotated[
-        str, typer.Option(metavar="X|auto", help="Sum of the Dirichlet parameters of documents.")
-    ] = "auto",
-    least_documents: Annotated[
-        int, typer.Option(min=1, help="Leave out words of fewer documents.")
-    ] = 1,
-    most_share: Annotated[
-        float,
-        typer.Option(min=0.0, max=1.0, help="Leave out words of more than this share of them."),
-    ] = 1.0,
-    stop_words: Annotated[
-        bool,
-        typer.Option(
-            "--english", help="Leave out English stop words and what is no word of 3 letters."
-        ),
-    ] = False,
-    weighting: Annotated[
-        Counting,
-        typer.Option(help="What counts alike in moments: all words, pairs of words, or documents."),
-    ] = Counting.length,
-    cap: Annotated[
-        str,
-        typer.Option(
-            metavar="N|auto|none", help="Most times that a word of a document counts in moments."
-        ),
-    ] = "3",
-    solver: Annotated[
-        Solver, typer.Option(help="How the tensor of moments is taken apart.")
-    ] = Solver.jacobi,
-    steps: Annotated[int, typer.Option(min=1, help="Variational steps of --learn auto.")] = 10,
+    learn: WayOfLearning = Learn.auto,
+    mixing: HowMixed = Mixing.lda,
+    alpha0: Alpha0 = "auto",
+    least_documents: LeastDocuments = 1,
+    most_share: MostShare = 1.0,
+    stop_words: English = False,
+    weighting: WhatCounts = Counting.length,
+    cap: Cap = "3",
+    solver: HowSolved = Solver.jacobi,
+    steps: Steps = 10,
     seed: learning.Seed = 0,
     jobs: learning.Jobs = None,
     json: Json = False,
@@ -120,7 +128,6 @@ def topics(
 
     For example: tacit fit topics docword.txt --vocabulary vocab.txt -k 50 -o topics.tacit
     """
-    from tacit.cli.output import console, print_json
     from tacit.estimators.topic_model import TopicModel
     from tacit.files.models import check_suffix
 
@@ -142,7 +149,13 @@ def topics(
     model.fit(_documents(data, vocabulary, form, rules, least_documents, most_share, stop_words))
     model.set_params(progress=None)
     model.save(output)
-    known = model.diagnostics_
+    _tell(model.diagnostics_, output, json=json)
+
+
+def _tell(known: dict[str, Any], output: Path, *, json: bool) -> None:
+    """What was learnt: in a line, or in JSON."""
+    from tacit.cli.output import console, print_json
+
     if json:
         names = ("n_topics", "n_documents", "n_empty", "n_short", "n_words", "n_tokens", "n_passes")
         said = {"model": str(output), **{name: known[name] for name in (*names, "learn")}}

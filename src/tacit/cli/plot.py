@@ -85,12 +85,7 @@ def plot(
     picture_kind(output)  # before the work, not after it
     fitted = asked_model(model, topics=True)
     if is_topic_model(fitted):
-        if kind is not None or density is not None or posterior is not None:
-            raise NotAvailableError(
-                f"{type(fitted).__name__} has one picture: topics with their weights and words; leave out "
-                f"--kind, --density and --posterior"
-            )
-        save_picture(pictures.topics(fitted), output)
+        save_picture(_topics(fitted, kind, density, posterior), output)
         return
     if hasattr(fitted, "symbols_"):
         if density is not None or component is not None or kind is Kind.tree:
@@ -128,6 +123,19 @@ def _chain(fitted: Any, kind: Kind | None, posterior: Path | None, sequence: str
     if kind is Kind.singular_values:
         return pictures.singular_values(fitted)
     return pictures.transitions(fitted)
+
+
+def _topics(fitted: Any, *others: Any) -> Axes:
+    """The picture of topics, where no other one is asked for."""
+    from tacit import plot as pictures
+    from tacit.errors import NotAvailableError
+
+    if any(other is not None for other in others):
+        raise NotAvailableError(
+            f"{type(fitted).__name__} has one picture: topics with their weights and words; leave out "
+            f"--kind, --density and --posterior"
+        )
+    return pictures.topics(fitted)
 
 
 def _density(fitted: Any, target: str, given: list[str] | None) -> Axes:
