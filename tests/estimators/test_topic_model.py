@@ -218,8 +218,14 @@ def test_surplus_topics_are_those_that_are_told():
 def test_progress_is_told(counts):
     told = []
     TopicModel(4, n_jobs=1, n_steps=3, progress=lambda *said: told.append(said)).fit(counts)
-    assert told[0] == (0.0, "moments")
-    assert told[-1][0] == 1.0
+    texts = [text.split(":")[0] for _, text in told]
+    # Of 40 words, three products span all.
+    assert texts[:-3] == [f"moments, pass {number}" for number in range(1, 5)]
+    assert texts[-3:] == ["step 1", "step 2", "step 3"]
+    shares = [share for share, _ in told]
+    assert shares[0] == 0.0
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
 
 
 def test_empty_and_short_documents_are_told_and_harm_nothing(counts):

@@ -131,23 +131,26 @@ def _learnt(
     batches: DocumentBatches, n_topics: int, settings: TopicSettings, report: Report
 ) -> tuple[Topics, dict[str, Any]]:
     found: dict[str, Any] = {}
+    before = 0  # passes of moments
     if settings.learn == "em":
         start = random_topics(batches, n_topics, settings.seed)
         steps = TopicSteps(n_steps=_EM_STEPS, tolerance=_EM_GAIN)
     else:
-        report(0.0, "moments")
-        start_topics, found["moments"] = _by_moments(batches, n_topics, settings)
+        before = 1 + (_PRODUCTS if batches.in_memory else _FEW_PRODUCTS)
+        all_passes = before + (settings.n_steps if settings.learn == "auto" else 0)
+        told = _Told(batches, report, all_passes)
+        start_topics, found["moments"] = _by_moments(batches, told, n_topics, settings)
         if settings.learn == "moments":
             return start_topics, found
         start, steps = start_topics.words, TopicSteps(n_steps=settings.n_steps)
     if settings.alpha0 is not None and not settings.single:
         steps = replace(steps, alpha=settings.alpha0 / n_topics)
 
-    def told(done: int, objective: float) -> None:
-        report(done / steps.n_steps, f"step {done}: {objective:.4f}")
+    def tell(done: int, objective: float) -> None:
+        report((before + done) / (before + steps.n_steps), f"step {done}: {objective:.4f}")
 
     polished = polish_topics(
-        batches, start, steps, single=settings.single, n_jobs=settings.n_jobs, progress=told
+        batches, start, steps, single=settings.single, n_jobs=settings.n_jobs, progress=tell
     )
     found |= {"trace": list(polished.trace), "converged": polished.converged}
     if "moments" in found:
@@ -169,15 +172,28 @@ def _reordered(report: dict[str, Any], places: NDArray[np.int64]) -> dict[str, A
     return {**report, "values": values.tolist(), "surplus": np.flatnonzero(surplus).tolist()}
 
 
+class _Told:
+    """Batches for moments: each pass over them is told."""
+
+    def __init__(self, batches: DocumentBatches, report: Report, n_passes: int) -> None:
+        self.batches, self.report = batches, report
+        self.done, self.n_passes = 0, n_passes
+
+    def __iter__(self) -> Iterator[Counts]:
+        self.report(self.done / self.n_passes, f"moments, pass {self.done + 1}")
+        self.done += 1
+        return iter(self.batches)
+
+
 def _by_moments(
-    batches: DocumentBatches, n_topics: int, settings: TopicSettings
+    batches: DocumentBatches, told: _Told, n_topics: int, settings: TopicSettings
 ) -> tuple[Topics, dict[str, Any]]:
     from tacit.loops.threads import one_blas_thread
 
     alpha0: Any = 0.0 if settings.single else settings.alpha0
     with one_blas_thread():
         moments = topic_moments(
-            DocumentMoments(batches, batches.n_words, settings.weighting),
+            DocumentMoments(told, batches.n_words, settings.weighting),
             n_topics,
             n_products=_PRODUCTS if batches.in_memory else _FEW_PRODUCTS,
             random_state=settings.seed,
