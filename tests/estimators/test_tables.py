@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tacit import ChowLiuTree, LatentClass, LatentTree
+from tacit.data.reading import read_table
 from tacit.errors import BinningWarning, DataError, RankError, TacitError
 from tacit.estimators.recipes import WAYS
 from tacit.toy import random_tree_model
@@ -48,12 +49,13 @@ def in_kind(kind, folder):
         "records": lambda: frame.to_dict("records"),
         "chunks": lambda: [frame[:100], frame[100:101], frame[101:]],
         "own chunks": lambda: Chunks(frame[:200], pl.DataFrame(TEXT)[200:]),
+        "table": lambda: read_table(TEXT),
     }[kind]()
 
 
 KINDS = [
     *("pandas", "pandas categories", "polars", "lazy polars", "pyarrow", "dict", "records"),
-    *("csv", "parquet", "chunks", "own chunks"),
+    *("csv", "parquet", "chunks", "own chunks", "table"),
 ]
 
 
@@ -67,6 +69,28 @@ def test_every_kind_of_table_gives_the_same_model(kind, tmp_path):
     assert model.diagnostics_["fingerprint"] == expected.diagnostics_["fingerprint"]
     assert model.feature_names_in_.tolist() == NAMES
     assert model.score_samples(X) == pytest.approx(expected.score_samples(TEXT), abs=0)
+
+
+def test_a_table_read_by_others_is_matched_by_its_values():
+    """Rows that show fewer categories, in another order of columns, with weights of their own."""
+    model = LatentClass(2).fit(TEXT)
+    part = {name: TEXT[name][:40] for name in reversed(NAMES)}
+    other = read_table({**part, "e": [None, *part["e"][1:]]})
+    assert other.schema != model.schema_
+    expected = model.score_samples({**part, "e": [None, *part["e"][1:]]})
+    assert model.score_samples(other) == pytest.approx(expected, abs=0)
+    weighed = read_table(TEXT, sample_weight=np.arange(300) % 3)
+    twice = LatentClass(2).fit(weighed, sample_weight=np.arange(300) % 2)
+    once = LatentClass(2).fit(TEXT, sample_weight=(np.arange(300) % 3) * (np.arange(300) % 2))
+    assert np.array_equal(twice.tables_.values, once.tables_.values)
+
+
+def test_a_fingerprint_is_that_of_the_pair_counts():
+    """Whether pairs were counted for it, or only rows were added up."""
+    gaps = np.where(np.arange(CODES.size).reshape(CODES.shape) % 7 == 0, -1, CODES)
+    for codes in (CODES, gaps):
+        model, tree = LatentClass(2).fit(codes), ChowLiuTree().fit(codes)
+        assert model.diagnostics_["fingerprint"] == tree.diagnostics_["fingerprint"]
 
 
 @pytest.mark.parametrize("estimator", [LatentTree("auto"), LatentClass(2), ChowLiuTree()])

@@ -120,7 +120,7 @@ def _written(columns: Mapping[str, Filled], like: Any) -> Any:
         if like == "numpy":
             return _array(list(columns.values()), _common_type(list(columns.values())))
         return _lists(columns) if like == "dict" else frame_like(columns, like)
-    if isinstance(like, Mapping):
+    if isinstance(like, Mapping | Table):
         return _lists(columns)
     if isinstance(like, list | tuple) and len(like):
         if isinstance(like[0], Mapping) and not _is_chunk(like[0]):
@@ -141,7 +141,7 @@ def kind_of_table(X: Any) -> str:
     """The name by which `decode` makes a table of the same kind as X."""
     if isinstance(X, np.ndarray):
         return "numpy"
-    if isinstance(X, Mapping | list | tuple):
+    if isinstance(X, Mapping | list | tuple | Table):
         return "dict"
     if isinstance(X, str | Path) or not is_frame(X):
         return "numpy" if hasattr(X, "__array__") else "pyarrow"

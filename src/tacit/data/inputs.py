@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.data.learning import positional_names
-from tacit.data.table import check_names
+from tacit.data.table import Table, check_names
 from tacit.data.values import Raw, raw_from_numpy, raw_from_objects
 from tacit.errors import ArgumentTypeError, DataError
 
@@ -72,6 +72,8 @@ def as_source(X: Any) -> Block | Chunks:
     """
     if isinstance(X, np.ndarray):
         return _array_block(X)
+    if isinstance(X, Table):
+        return _table_block(X)
     if isinstance(X, str | Path):
         from tacit.data.paths import path_columns
 
@@ -144,6 +146,16 @@ def _column_block(
     texts = tuple(str(name) for name in names)
     check_names(texts)
     return Block(texts, n_rows, lambda place: read(place, texts[place]), matrix=matrix)
+
+
+def _table_block(X: Table) -> Block:
+    """What the codes of a table stand for."""
+
+    def read(place: int, name: str) -> Raw:
+        values = np.array([*X.schema.columns[place].values, None], dtype=object)
+        return raw_from_objects(values[X.codes[:, place]], name)
+
+    return _column_block(X.schema.names, X.n_rows, read)
 
 
 def _mapping_block(X: Mapping[Any, Any]) -> Block:

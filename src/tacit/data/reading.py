@@ -1,8 +1,8 @@
 """The doors: what users bring becomes a `Table`.
 
 What is understood: pandas, polars and pyarrow tables; two-dimensional arrays; lists of rows; lists of dicts;
-dicts of columns; paths to CSV (``.csv``, ``.tsv``, also ``.gz``) and Parquet files; and iterables of chunks
-of any of these, which must be able to be run through more than once.
+dicts of columns; paths to CSV (``.csv``, ``.tsv``, also ``.gz``) and Parquet files; a `Table`, which is taken
+as it is; and iterables of chunks of any of these, which must be able to be run through more than once.
 
 What a value means:
 
@@ -82,6 +82,8 @@ def read_table(X: Any, *, n_bins: int = 5, sample_weight: Any = None) -> Table:
     [[1, 1], [-1, 0], [0, 0]]
     """
     _check_bins(n_bins)
+    if isinstance(X, Table):
+        return _weighed(X, sample_weight)
     source = as_source(X)
     if isinstance(source, Chunks):
         return _read_chunked(source, n_bins, sample_weight)
@@ -149,6 +151,8 @@ def encode(
         extras = "typos" if partial else "error"
     if extras not in {"error", "typos", "ignore"}:
         raise ArgumentError(f"extras must be 'error', 'typos' or 'ignore', not {extras!r}")
+    if isinstance(X, Table) and X.schema == schema:
+        return _weighed(X, sample_weight)
     blocks = [
         _coded_block(block, schema, unknown, partial=partial, extras=extras) for block in _blocks(X)
     ]
@@ -193,6 +197,16 @@ def _blocks(X: Any) -> Iterable[Block]:
         return source
     check_size(source.n_rows, len(source.names))
     return [source]
+
+
+def _weighed(table: Table, sample_weight: Any) -> Table:
+    """A table that was read before, its weights times those given."""
+    check_size(table.n_rows, len(table.schema))
+    weights = checked_weights(sample_weight, table.n_rows)
+    if weights is None:
+        return table
+    own = 1.0 if table.weights is None else table.weights
+    return Table(table.schema, table.codes, weights * own)
 
 
 def _check_bins(n_bins: int) -> None:

@@ -80,7 +80,8 @@ class Ground:
     @cached_property
     def marginals(self) -> Array:
         """Smoothed distributions of all columns, one after the other."""
-        return smoothed_marginals(self.moments.pairs().counts, self.table.schema.cards)
+        counts = self.moments.pairs().counts.diagonal()
+        return smoothed_marginals(counts, self.table.schema.cards)
 
 
 @dataclass(frozen=True, eq=False)

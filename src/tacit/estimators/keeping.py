@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +25,15 @@ def keep(
     model: TreeQueries,
     X: Any,
     table: Table | MixedTable,
-    counts: NDArray[Any],
+    counts: NDArray[Any] | None,
     topology: Topology,
     tree: RootedTree,
     learnt: Learnt,
 ) -> None:
     """Give a model its fitted attributes.
 
-    Of a mixture, `topology` and `tree` are those of any component; those of the heaviest are kept.
+    Of a mixture, `topology` and `tree` are those of any component; those of the heaviest are kept. `counts`
+    are those of all pairs of columns; None where they were not needed.
     """
     from tacit.data.decoding import kind_of_table
 
@@ -52,7 +53,7 @@ def keep(
     model.diagnostics_ = {
         "n_rows": table.n_rows,
         "kind_of_table": kind,
-        "fingerprint": fingerprint(counts),
+        "fingerprint": fingerprint(cast("Table", table) if counts is None else counts),
         **learnt.diagnostics,
     }
 
@@ -64,12 +65,24 @@ def _has_names(X: Any, kind: str, names: tuple[str, ...]) -> bool:
     return kind != "numpy"
 
 
-def fingerprint(counts: NDArray[Any]) -> str:
+def fingerprint(data: Table | NDArray[Any]) -> str:
     """A text of 16 hexadecimal digits that depends on the pair counts of all columns.
 
     The order of the rows does not matter, nor how they were cut into chunks. Meant to tell data apart by
     accident, not to withstand somebody who wants two tables to look the same.
+
+    Parameters
+    ----------
+    data : Table or (a, b) array
+        Rows without weights, or their pair counts.
     """
     # One product with fixed numbers instead of all counts: they may be many.
-    folded = counts @ np.arange(1, len(counts) + 1, dtype=counts.dtype)
+    if isinstance(data, np.ndarray):
+        folded = data @ np.arange(1, len(data) + 1, dtype=data.dtype)
+    else:
+        from tacit.loops.counting import fold_pairs
+
+        cards = np.array(data.schema.cards, dtype=np.int64)
+        folded = np.zeros(int(cards.sum()), dtype=np.int64)
+        fold_pairs(data.codes.T, np.cumsum(cards) - cards, folded)
     return hashlib.blake2b(folded.tobytes(), digest_size=8).hexdigest()

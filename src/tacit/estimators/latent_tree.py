@@ -13,6 +13,7 @@ from tacit.estimators.recipes import WAYS, Job, Settings
 from tacit.estimators.states import check_carried, chosen_states, known_states, state_counts
 from tacit.estimators.structures import asked_topology
 from tacit.estimators.tree_queries import TreeQueries
+from tacit.polish.classes import is_star
 
 if TYPE_CHECKING:
     from tacit.data.table import Table
@@ -165,7 +166,8 @@ class LatentTree(TreeQueries):
         ----------
         X : table
             A pandas, polars or Arrow frame, an array, a dict or list of columns or rows, a path to CSV or
-            Parquet, or an iterable of chunks of these that can be run through twice.
+            Parquet, an iterable of chunks of these that can be run through twice, or a `Table` that was read
+            before.
         y : None
             Not used.
         sample_weight : (row,) array, optional
@@ -210,7 +212,9 @@ class LatentTree(TreeQueries):
             check_carried(tree, states, self.learn, table, named)
             learnt = WAYS[self.learn](Job(table, tree, states, moments, settings, report))
         learnt.diagnostics.update(choice)
-        keep(self, X, table, moments.pairs().counts, topology, tree, learnt)
+        needed = table.weights is not None or not is_star(tree)
+        counts = moments.pairs().counts if needed else None
+        keep(self, X, table, counts, topology, tree, learnt)
         return self
 
     @classmethod
@@ -309,9 +313,11 @@ class LatentClass(LatentTree):
     """One hidden variable above all columns: latent class analysis, a mixture of product distributions.
 
     A door to `LatentTree` with ``structure="star"``; all arguments but `structure` are the same. Up to 12
-    classes, learn="auto" starts from moments of three groups of columns, and exchanges classes on the way:
-    one that others can do without is given up, and one whose columns still depend on each other is cut in
-    two, as long as the rows become likelier (``diagnostics_["n_exchanged"]``). Nothing is drawn.
+    classes, learn="auto" starts from clusters of the rows, seen along the axes on which columns hang together
+    most, and exchanges classes on the way: one that others can do without is given up, and one whose columns
+    still depend on each other is cut in two, as long as the rows become likelier
+    (``diagnostics_["n_exchanged"]``). With pseudo_counts="auto", the strength of the prior of each column is
+    learnt, too (``diagnostics_["pseudo_counts"]``). Nothing is drawn.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from tacit.moments.patterns import pattern_blocks
 from tacit.moments.source import CountedMoments
 from tacit.params.mixture import Mixture
 from tacit.params.tree import Layout, Network, Tables, layout
-from tacit.polish.classes import ClassExpectation, climb_classes, is_star
+from tacit.polish.classes import ClassExpectation, is_star, learn_classes
 from tacit.polish.climb import (
     AbsoluteGain,
     Climb,
@@ -50,10 +50,8 @@ GAIN_PER_PARAMETER = 0.005
 ROWS_FOR_FULL_GAIN = 5_000
 ROWS_THAT_ARE_MANY = 20_000
 FEWEST_PARAMETERS = 160  # smaller models stop as if they had so many
-# How near to the marginals the start of a star is brought; of 0 to 0.95, on tables of 200 and 1500 rows.
-SOFT = 0.8
-# Steps of a star before its prior is looked at again: tables of few rows are not what the start says.
-STEPS_BEFORE_PRIOR = 8
+# Classes of a star cost little to polish, and stop when a step gains fewer nats than this.
+CLASS_GAIN = 0.2
 # The moment start looks for at most so many states at a node: third moments grow with their cube.
 START_STATES = 12
 # Of 20 to 400 batches of stepwise EM, the fewest that came near to where EM ends.
@@ -116,7 +114,10 @@ class Job:
     @cached_property
     def marginals(self) -> Array:
         """The distributions of all leaves, one after the other, smoothed."""
-        return smoothed_marginals(self.moments.pairs().counts, self.table.schema.cards)
+        if isinstance(self.expectation, ClassExpectation):
+            return self.expectation.marginals
+        counts = self.moments.pairs().counts.diagonal()
+        return smoothed_marginals(counts, self.table.schema.cards)
 
     def prior(self, default_leaf: float, default_hidden: float) -> Prior:
         """The pseudo-counts that the user chose, or the defaults."""
@@ -144,6 +145,8 @@ class Learnt:
 
 def learn_auto(job: Job) -> Learnt:
     """Moment start, probability tables, accelerated MAP-EM over distinct subtree patterns."""
+    if isinstance(job.expectation, ClassExpectation):
+        return _learn_classes(job, job.expectation)
     from tacit.params.start import moment_start
 
     lay = job.layout
@@ -158,8 +161,6 @@ def learn_auto(job: Job) -> Learnt:
     strength = _prior_strength(job, start)
     prior = job.prior(strength, strength / 2)
     stop = AbsoluteGain(_least_gain(job.moments.n_rows, lay.n_parameters))
-    if isinstance(job.expectation, ClassExpectation):
-        return _learn_classes(job, job.expectation, start, stop)
     found = climb_accelerated(
         em_step(job.expectation, lay, prior),
         start,
@@ -171,30 +172,18 @@ def learn_auto(job: Job) -> Learnt:
     return _learnt(job, found, {})
 
 
-def _learn_classes(job: Job, expect: ClassExpectation, start: Array, stop: StoppingRule) -> Learnt:
-    """The rest of `learn_auto` for a star: steps that say how strong the prior is to be, then all others."""
-    most, told = job.settings.max_iter, _told(job, "polishing")
-    values, made = _softened(job, start), 0
-    strength = _prior_strength(job, start)
-    if most > STEPS_BEFORE_PRIOR:
-        # From few rows the start is far nearer to the marginals than what EM makes of it.
-        first = climb_accelerated(
-            em_step(expect, job.layout, job.prior(strength, strength / 2)),
-            values,
-            stop,
-            normalise=lambda rows: normalise_rows(job.layout, rows),
-            max_iter=STEPS_BEFORE_PRIOR,
-            progress=told,
-            warn=False,
-        )
-        values, made = first.values, first.n_steps
-        strength = _prior_strength(job, values)
-    prior = job.prior(strength, strength / 2)
-    found, n_exchanged = climb_classes(
-        expect, prior, values, stop, max_iter=most - made, progress=told
+def _learn_classes(job: Job, expect: ClassExpectation) -> Learnt:
+    """The same for a star, from clusters of rows."""
+    chosen = job.settings.pseudo_counts
+    found = learn_classes(
+        expect,
+        pseudo_counts=None if isinstance(chosen, str) else chosen,
+        least=CLASS_GAIN,
+        max_iter=job.settings.max_iter,
+        progress=_told(job, "polishing"),
     )
-    found = replace(found, n_steps=found.n_steps + made)
-    return _learnt(job, found, {"n_exchanged": n_exchanged})
+    more = {"n_exchanged": found.n_exchanged, "pseudo_counts": found.strengths.tolist()}
+    return _learnt(job, found.climb, more)
 
 
 def learn_em(job: Job) -> Learnt:
@@ -305,18 +294,6 @@ def _prior_strength(job: Job, values: Array) -> float:
     # A handful of rows must not drown in pseudo-counts.
     strength = min(0.7 * spread, 4 + spread / 4, job.moments.n_rows / 8)
     return min(max(strength, FEWEST_PSEUDO_COUNTS), MOST_PSEUDO_COUNTS)
-
-
-def _softened(job: Job, values: Array) -> Array:
-    """Tables of a star nearer to the marginals: from there EM finds better classes than from sharp ones."""
-    if (
-        job.n_states[-1] < 3
-    ):  # nearer to the marginals, two classes that hardly differ would not be left
-        return values
-    soft = values.copy()
-    every = job.marginals[job.layout.leaf_entries]
-    soft[: len(every)] += SOFT * (every - soft[: len(every)])
-    return soft
 
 
 def _least_gain(n_rows: float, n_parameters: int) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -202,6 +202,8 @@ def asked_topology(structure: Any, moments: CountedMoments, names: Sequence[str]
         The columns.
     """
     if isinstance(structure, str) and structure in STRUCTURES:
+        if structure == "star":
+            return _star(tuple(names))  # asks nothing of the data
         return topology_for(structure, moments.pairs().counts, moments.cards, names)
     return parsed_topology(structure, names)
 
@@ -218,6 +220,12 @@ def parsed_topology(structure: Any, names: Sequence[str]) -> Topology:
 
 
 # -- within -----------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def _star(names: tuple[str, ...]) -> Topology:
+    """The star over some columns; remembered, because what is worked out about a tree hangs on it."""
+    return Topology.star(names)
 
 
 def _found_in_categories(

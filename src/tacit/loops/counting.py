@@ -202,3 +202,32 @@ def divide_blocks(counts, offsets, supports, probabilities):
             for a in range(offsets[i], offsets[i + 1]):
                 for b in range(offsets[j], offsets[j + 1]):
                     probabilities[a, b] = counts[a, b] / total
+
+
+@njit(cache=True, nogil=True)
+def fold_pairs(columns, starts, out):
+    """Add to `out` (cell,) the product of all pair counts with the numbers 1, 2, ... of the cells.
+
+    The pair counts of a cell with all others, weighted so, are sums over the rows that have the cell.
+
+    Parameters
+    ----------
+    columns : (column, row)  categories, negative where missing
+    starts : (column,)  the first cell of each
+    out : (cell,) int64
+    """
+    n_columns, n_rows = columns.shape
+    total = np.empty(min(n_rows, ROWS_AT_ONCE), np.int64)
+    for first in range(0, n_rows, ROWS_AT_ONCE):
+        n = min(ROWS_AT_ONCE, n_rows - first)
+        total[:] = 0
+        for column in range(n_columns):
+            for row in range(n):
+                code = columns[column, first + row]
+                if code >= 0:
+                    total[row] += starts[column] + code + 1
+        for column in range(n_columns):
+            for row in range(n):
+                code = columns[column, first + row]
+                if code >= 0:
+                    out[starts[column] + code] += total[row]

@@ -128,3 +128,50 @@ def spread_weights(n_patterns, ids, id_starts, parent, out, out_starts):
         for pattern in range(n_patterns[above]):
             place = ids[id_starts[node] + pattern]
             out[out_starts[node] + place] += out[out_starts[above] + pattern]
+
+
+@njit(cache=True, nogil=True)
+def different_rows(codes, weights):
+    """Where each different row stands first, in their order, and their summed weights.
+
+    Rows of weight zero are left out, unless all are.
+
+    Parameters
+    ----------
+    codes : (row, column) integers
+    weights : (row,)
+    """
+    n_rows, n_columns = codes.shape
+    bits = 1
+    while (1 << bits) < 2 * n_rows:
+        bits += 1
+    mask = (1 << bits) - 1
+    slots = np.full(mask + 1, np.int32(-1))
+    first, summed = np.empty(n_rows, np.int64), np.empty(n_rows)
+    counted = weights.sum() > 0.0
+    found = 0
+    for row in range(n_rows):
+        if counted and weights[row] == 0.0:
+            continue
+        key = np.uint64(n_columns)
+        for column in range(n_columns):
+            key = (key ^ np.uint64(codes[row, column] + 1)) * np.uint64(11400714819323198485)
+            key ^= key >> np.uint64(29)
+        place = np.int64(key >> np.uint64(64 - bits))
+        while True:
+            number = slots[place]
+            if number < 0:
+                slots[place] = found
+                first[found], summed[found] = row, weights[row]
+                found += 1
+                break
+            same = True
+            for column in range(n_columns):
+                if codes[row, column] != codes[first[number], column]:
+                    same = False
+                    break
+            if same:
+                summed[number] += weights[row]
+                break
+            place = (place + 1) & mask
+    return first[:found].copy(), summed[:found].copy()

@@ -130,11 +130,11 @@ class Prior:
 
 
 def smoothed_marginals(counts: NDArray[np.number], cards: Sequence[int]) -> Array:
-    """The distributions of all leaves, one after the other, from the pair counts' diagonal.
+    """The distributions of all leaves, one after the other, from how often their categories occur.
 
     Half a count more for each category keeps a chance for those never seen.
     """
-    single = counts.diagonal() + 0.5
+    single = counts + 0.5
     sizes = np.array(cards)
     starts = np.cumsum(sizes) - sizes
     shares: Array = single / np.repeat(np.add.reduceat(single, starts), sizes)

@@ -1,0 +1,56 @@
+"""A start for the classes of a mixture of products: rows as points, clusters of them, clusters merged.
+
+Second moments of the scaled one-hot rows give each row a place in a few dimensions (multiple correspondence
+analysis), in which clusters are cheap to find: more than there are classes. Those whose rows lose least
+likelihood by it are then merged. From there EM ended at least as high as the best of ten random starts, on
+tables of 120 to 50,000 rows. Nothing is drawn.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Of 2 to 9 dimensions, four, and of 2 to 5 passes, three gave the best classes; rounds of k-means at most.
+N_AXES, N_PASSES, N_ROUNDS = 4, 3, 8
+# Clusters for each class: four, but not more than so many if two for each are not.
+CLUSTERS_PER_CLASS, ENOUGH_CLUSTERS = 4, 16
+
+
+def class_start(
+    codes: NDArray[Any],
+    weights: Array,
+    starts: Integers,
+    marginals: Array,
+    n_classes: int,
+    pseudo: float = 1.0,
+) -> Array:
+    """(cell and sizes, class) How often cells occur in each class; sizes of the classes in the last row.
+
+    Parameters
+    ----------
+    codes : (row, column) integers
+        Categories, negative where missing; C order.
+    weights : (row,)
+    starts : (column + 1,)
+        The first cell of each column, and the number of cells.
+    marginals : (cell,)
+        The distributions of all columns, one after the other; all positive.
+    n_classes : int
+    pseudo : float
+        Pseudo-counts of every class in each column, where clusters are compared.
+    """
+    from tacit.loops.class_start import cluster_counts, clusters_of, merged, points_of
+
+    n_axes = max(min(N_AXES, len(marginals) - codes.shape[1]), 1)
+    n_clusters = max(2 * n_classes, min(CLUSTERS_PER_CLASS * n_classes, ENOUGH_CLUSTERS))
+    points = points_of(codes, weights, starts, marginals, n_axes, N_PASSES)
+    labels = clusters_of(points, weights, n_clusters, N_ROUNDS)
+    counts = cluster_counts(codes, weights, starts, labels, n_clusters)
+    found = merged(counts, starts, pseudo * marginals, n_classes)
+    return np.ascontiguousarray(found.T)
