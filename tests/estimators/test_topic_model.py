@@ -103,6 +103,17 @@ def test_variational_steps_complete_documents_better_than_moments_alone(counts):
     assert both.perplexity(fresh) == completion_perplexity(smoothed, fresh)
 
 
+@pytest.mark.parametrize("learn", ["moments", "auto"])
+def test_words_that_were_never_met_are_rare_and_not_impossible(counts, learn):
+    wider = csr_array(np.hstack([counts.toarray(), np.zeros((600, 1), dtype=int)]))
+    model = TopicModel(4, 0.5, learn=learn, n_jobs=1).fit(wider)
+    fresh = sample_documents(truth(), np.full(200, 40), np.random.default_rng(5)).toarray()
+    known = model.perplexity(np.hstack([fresh, np.zeros((200, 1))]))
+    # Of 41 words one is new; half of a rare word's 1 % of one word in 40 has a logarithm of about -12.
+    strange = model.perplexity(np.hstack([fresh, np.ones((200, 1))]))
+    assert known < strange < known * np.exp(14 / 41)
+
+
 def test_the_number_of_topics_is_chosen_by_documents_set_aside(counts):
     model = TopicModel(learn="moments", alpha0=0.5, n_jobs=1).fit(counts)
     tried = model.diagnostics_["perplexities"]

@@ -246,7 +246,14 @@ def _sample(batches: DocumentBatches, size: int = _SAMPLE) -> Counts:
 
 
 def smoothed(topics: Topics, word_shares: Array, share: float = SMOOTHING) -> Topics:
-    """The same topics with a share of the words of all documents in each: no word is impossible."""
+    """The same topics with a share of the words of all documents in each: no word is impossible.
+
+    A word of the vocabulary that no document has counts half as often as the rarest that some document has.
+    """
+    seen = word_shares > 0
+    if not seen.all():
+        word_shares = np.where(seen, word_shares, 0.5 * word_shares[seen].min())
+        word_shares = word_shares / word_shares.sum()
     words = (1 - share) * topics.words + share * word_shares
     return Topics(words, topics.weights, topics.alpha0)
 
