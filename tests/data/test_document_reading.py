@@ -132,6 +132,7 @@ def test_the_last_lines_of_a_vocabulary_may_be_blank(tmp_path):
         (["a rose"], ArgumentTypeError, "cut texts into words first"),
         ([["a", 3]], ArgumentTypeError, "3 is no word"),
         ([[], [3, 4]], ArgumentTypeError, "3 is no word"),
+        ([["a", ["b"]]], ArgumentTypeError, "document 0 is no list of words: unhashable"),
         ([["a"], None], ArgumentTypeError, "document 1 is NoneType"),
         ([[(0, 1), "a"]], ArgumentTypeError, "'a' is no pair"),
         ([[(0, 1, 2)]], ArgumentTypeError, "is no pair"),

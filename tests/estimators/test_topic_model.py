@@ -22,7 +22,7 @@ from tacit.files.models import read_model, write_model
 from tacit.moments.documents import Weighting
 from tacit.params.topics import Topics, topics_of_documents
 from tacit.query.topics import sample_documents
-from tacit.toy.documents import random_topics
+from tacit.toy.documents import add_spam, random_topics
 from tacit.toy.documents import sample_documents as toy_documents
 
 FOLDER = Path(os.environ.get("TACIT_DATA") or "nowhere")
@@ -245,3 +245,22 @@ def test_empty_and_short_documents_are_told_and_harm_nothing(counts):
     assert (model.diagnostics_["n_empty"], model.diagnostics_["n_short"]) == (2, 5)
     alone = TopicModel(4, learn="moments", alpha0=0.5).fit(counts)
     assert model.components_ == pytest.approx(alone.components_, abs=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["jacobi", "power", "simultaneous", "als"])
+def test_every_solver_takes_the_tensor_apart(many, solver):
+    model = TopicModel(4, 0.5, learn="moments", solver=solver, cap=None, n_jobs=1).fit(many)
+    assert topic_agreement(model.components_, truth().words) > 0.9
+    assert model.diagnostics_["moments"]["solver"] == solver
+
+
+@pytest.mark.parametrize("weighting", ["length", "pool", "document"])
+def test_documents_that_repeat_a_word_do_no_harm_where_asked(weighting):
+    model = random_topics(6, 150, random_state=0)
+    spam = add_spam(toy_documents(model, 1500, 50, random_state=1), 40, 100, random_state=2)
+    agreement = {}
+    for cap in (None, "auto"):
+        found = TopicModel(6, learn="moments", weighting=weighting, cap=cap, n_jobs=1).fit(spam)
+        agreement[cap] = topic_agreement(found.components_, model.words)
+    assert agreement[None] < 0.5
+    assert agreement["auto"] > 0.95

@@ -72,10 +72,14 @@ def _counted(document: Any, number: int) -> Mapping[Any, Any]:
     listed = list(document)
     if listed and isinstance(listed[0], tuple | list):
         return _added_pairs(listed, number)
-    for word in listed:
+    try:
+        counts = Counter(listed)
+    except TypeError as error:
+        raise ArgumentTypeError(f"document {number} is no list of words: {error}") from error
+    for word in counts:
         if not isinstance(word, str):
             raise ArgumentTypeError(f"document {number}: {word!r} is no word; words are strings")
-    return Counter(listed)
+    return counts
 
 
 def _added_pairs(pairs: list[Any], number: int) -> dict[Any, Any]:
@@ -91,6 +95,8 @@ def _added_pairs(pairs: list[Any], number: int) -> dict[Any, Any]:
 
 def _checked_count(count: Any, word: Any, number: int) -> bool:
     """Whether a count is positive; one that is no count is an error."""
+    if type(count) is int and 0 < count <= _MANY:  # nearly all of them
+        return True
     known = float(count) if isinstance(count, Real) else -1.0
     if not 0 <= known <= _MANY or known != int(known):
         raise DataError(
