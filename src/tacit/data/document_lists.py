@@ -99,8 +99,10 @@ def _checked_count(count: Any, word: Any, number: int) -> bool:
         return True
     known = float(count) if isinstance(count, Real) else -1.0
     if not 0 <= known <= _MANY or known != int(known):
+        shown = f"{known:g}" if isinstance(count, Real) else repr(count)
         raise DataError(
-            f"document {number}: the count of {word!r} is {count!r}; counts are whole numbers, not negative"
+            f"document {number}: the count of {word!r} is {shown}; counts are whole numbers that are not "
+            f"negative, without weights such as tf-idf"
         )
     return known > 0
 
