@@ -190,3 +190,17 @@ def test_sources_that_cannot_be_read_twice_are_refused():
         list(batches)
     with pytest.raises(DataError, match="a batch has 2 words"):
         list(document_batches([COUNTS, COUNTS[:, :2]]))
+
+
+def test_first_documents_are_no_pass():
+    parts = [
+        sparse.csr_array([[1, 2]]),
+        sparse.csr_array([[3, 4], [5, 6]]),
+        sparse.csr_array([[7, 8]]),
+    ]
+    batches = DocumentBatches(lambda: iter(parts), ("a", "b"))
+    whole = np.vstack([part.toarray() for part in parts])
+    for n in (0, 1, 2, 3, 9):
+        assert batches.first(n).toarray().tolist() == whole[:n].tolist()
+    assert batches.n_passes == 0
+    assert batches.n_documents is None

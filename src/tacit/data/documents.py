@@ -122,12 +122,7 @@ class DocumentBatches:
     def __iter__(self) -> Iterator[Counts]:
         self.n_passes += 1
         seen = 0
-        for batch in self._read():
-            if batch.shape[1] != self.n_words:
-                raise DataError(
-                    f"a batch has {batch.shape[1]} words, but the vocabulary has {self.n_words}; "
-                    f"give all batches over the same words"
-                )
+        for batch in self._checked():
             seen += batch.shape[0]
             yield batch
         if self.n_documents is not None and seen != self.n_documents:
@@ -136,3 +131,24 @@ class DocumentBatches:
                 f"the source must give the same documents in every pass"
             )
         self.n_documents = seen
+
+    def first(self, n_documents: int) -> Counts:
+        """The first so many documents, or all where there are fewer; this is not counted as a pass."""
+        from scipy.sparse import csr_array, vstack
+
+        parts: list[Counts] = [csr_array((0, self.n_words), dtype=np.int32)]
+        for batch in self._checked():
+            parts.append(batch[:n_documents])
+            n_documents -= parts[-1].shape[0]
+            if n_documents <= 0:
+                break
+        return vstack(parts, format="csr")
+
+    def _checked(self) -> Iterator[Counts]:
+        for batch in self._read():
+            if batch.shape[1] != self.n_words:
+                raise DataError(
+                    f"a batch has {batch.shape[1]} words, but the vocabulary has {self.n_words}; "
+                    f"give all batches over the same words"
+                )
+            yield batch
