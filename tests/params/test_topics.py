@@ -7,7 +7,7 @@ from scipy.optimize import linear_sum_assignment
 from tacit.data.documents import Documents
 from tacit.errors import ArgumentError, RankError
 from tacit.factor.topics import pair_directions, topic_moments, whitened
-from tacit.moments.documents import Weighting
+from tacit.moments.documents import DocumentMoments, Weighting
 from tacit.params.topics import Topics, best_alpha0, topics_of_documents, topics_of_moments
 from tacit.toy.documents import ExactTopicMoments, add_spam, random_topics, sample_documents
 
@@ -149,6 +149,37 @@ def test_spare_directions_give_single_topics_where_more_are_there_than_asked_for
     single = distances(truth, learn(documents, 3, alpha0=1.0, n_spare=4).topics)[0].mean()
     assert single < 0.1
     assert mixed > 0.2
+
+
+def test_spare_directions_are_found_where_eigenvalues_fall_off_and_only_there(drawn):
+    truth, documents = drawn
+    for n_topics in (3, 4):
+        learnt = learn(documents, n_topics, n_spare="auto")
+        assert learnt.topics.n_topics == n_topics
+        assert (
+            distances(truth, learnt.topics)[0].mean() < 0.1
+        )  # with the sum of parameters of all five
+    exact = ExactTopicMoments(truth)
+    counted = [pair_directions(exact, k, n_spare="auto").second.shape[0] for k in (2, 3, 4, 5)]
+    assert counted == [2, 5, 5, 5]  # twice as many at most
+    # Topics of weights that halve have no end that could be seen.
+    falling = Topics(np.eye(9), 0.75 ** np.arange(9) / (0.75 ** np.arange(9)).sum(), 0.0)
+    assert len(pair_directions(ExactTopicMoments(falling), 4, n_spare="auto").second) == 4
+
+
+def test_shortened_directions_draw_topics_to_the_words_of_all_documents(drawn):
+    truth, documents = drawn
+    source = DocumentMoments(documents.batches(), 400, Weighting())
+    moments = topic_moments(source, 5)
+    plain = topics_of_moments(moments, alpha0=1.0).topics
+    short = topics_of_moments(moments, alpha0=1.0, shortened=True).topics
+    mean = moments.directions.mean
+    assert (np.abs(short.words - mean).sum(axis=1) < np.abs(plain.words - mean).sum(axis=1)).all()
+    signal = whitened(moments, 1.0).signal
+    assert 0 < signal.min() <= signal.max() < 1
+    assert (np.diff(signal) < 0).all()
+    exact = exact_moments(truth)
+    assert (whitened(exact, 1.0).signal == 1).all()  # without counting errors
 
 
 def test_documents_that_repeat_one_word_are_harmless_with_a_bound(drawn):

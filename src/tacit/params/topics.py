@@ -135,7 +135,7 @@ def topics_of_documents(
     weighting: Weighting | None = None,
     solver: str = "jacobi",
     n_products: int = 5,
-    n_spare: int = 0,
+    n_spare: int | Literal["auto"] = 0,
     scaled: bool = True,
     random_state: int = 0,
 ) -> LearntTopics:
@@ -151,9 +151,10 @@ def topics_of_documents(
         How much each document counts.
     solver : {"jacobi", "power", "simultaneous", "als"}
         See `tacit.factor.tensors.decompose`.
-    n_spare : int
+    n_spare : int or "auto"
         So many topics more are looked for, and the lightest of all left out: where there are more topics than
-        asked for, those found are then single ones and not mixtures of several.
+        asked for, those found are then single ones and not mixtures of several. ``"auto"``: as many as can be
+        told to be there, up to as many again as asked for.
     n_products, scaled, random_state
         See `tacit.factor.topics.topic_moments`.
 
@@ -185,6 +186,7 @@ def topics_of_moments(
     *,
     alpha0: float | Literal["auto"] = "auto",
     solver: str = "jacobi",
+    shortened: bool = False,
     random_state: int = 0,
 ) -> LearntTopics:
     """Topics from moments of words, pairs and triples (Anandkumar, Foster, Hsu, Kakade and Liu, 2012).
@@ -203,19 +205,22 @@ def topics_of_moments(
         with which the whitened tensor is most nearly a sum of orthogonal components.
     solver : {"jacobi", "power", "simultaneous", "als"}
         See `tacit.factor.tensors.decompose`.
+    shortened : bool
+        Whether topics have less of a direction the more it may be of counting errors: they are nearer to the
+        words of all documents, and complete real documents better. Topics that documents were drawn from are
+        then missed by more.
     random_state : int
         For solvers that draw; the default one does not.
     """
     if alpha0 == "auto":
         # Directions of noise would make documents look like mixtures of more topics.
-        wanted = moments.n_topics if n_topics is None else n_topics
-        n_shown = int((moments.directions.values[:wanted] > moments.directions.noise).sum())
-        alpha0 = best_alpha0(moments.leading(n_shown if n_shown > 1 else wanted))
+        n_shown = int((np.diag(moments.directions.second) > moments.directions.noise).sum())
+        alpha0 = best_alpha0(moments.leading(n_shown if n_shown > 1 else moments.n_topics))
     if not 0 <= alpha0 < np.inf:
         raise ArgumentError(f"alpha0={alpha0}; give a number that is zero or more, or 'auto'")
     white = whitened(moments, alpha0)
     found = decompose(white.tensor, solver, random_state=random_state)
-    return _read(moments, white, found, alpha0, solver, n_topics)
+    return _read(moments, white, found, alpha0, solver, n_topics, shortened)
 
 
 def best_alpha0(moments: TopicMoments) -> float:
@@ -277,12 +282,14 @@ def _read(
     alpha0: float,
     solver: str,
     n_topics: int | None,
+    shortened: bool,
 ) -> LearntTopics:
     """Topics and weights of components, by the sums of the columns they stand for."""
     directions = moments.directions
     scale = directions.scale
     root = np.divide(1.0, scale, out=np.zeros(len(scale)), where=scale > 0)
-    columns = root[:, None] * (directions.basis @ (white.back @ found.vectors))  # (word, topic)
+    back = white.back * white.signal if shortened else white.back
+    columns = root[:, None] * (directions.basis @ (back @ found.vectors))  # (word, topic)
     sums = columns.sum(axis=0)
     raw = (columns / np.where(sums == 0, 1.0, sums)).T
     words = np.zeros(raw.shape)
