@@ -15,8 +15,8 @@ from tacit.errors import (
     FileFormatError,
     NotAvailableError,
 )
-from tacit.estimators.topic_learning import SMOOTHING, START_ALPHA0
 from tacit.estimators.topic_model import TopicModel
+from tacit.estimators.topic_reading import SMOOTHING, START_ALPHA0
 from tacit.evaluate.topics import completion_perplexity, topic_agreement
 from tacit.files.models import read_model, write_model
 from tacit.moments.documents import Weighting
@@ -78,6 +78,27 @@ def test_news_are_read_with_the_alpha0_that_completes_them_better():
     said = topics_of_documents(news.batches(), 10, weighting=Weighting("length", 3)).report.alpha0
     other = TopicModel(10, said, learn="moments", n_jobs=1).fit(news)
     assert found.perplexity(test) < other.perplexity(test)
+    assert found.diagnostics_["cap"] == 3  # words are repeated
+    unbounded = TopicModel(10, START_ALPHA0, learn="moments", cap=None, n_jobs=1).fit(news)
+    assert found.perplexity(test) < unbounded.perplexity(test)
+    assert TopicModel(10, n_jobs=1).fit(news).perplexity(test) < found.perplexity(test)
+
+
+def test_documents_drawn_from_a_model_are_read_without_bound_and_with_their_own_alpha0():
+    mixed = random_topics(10, 400, 0.5, zipf=True, random_state=1)
+    drawn = toy_documents(mixed, 800, 80, random_state=2)
+    apart = {}
+    for alpha0 in ("auto", mixed.alpha0):
+        model = TopicModel(10, alpha0, learn="moments", n_jobs=1).fit(drawn)
+        assert model.diagnostics_["cap"] == "auto"
+        apart[alpha0] = 1 - topic_agreement(model.components_, mixed.words)
+    assert apart["auto"] < 1.1 * apart[mixed.alpha0]
+    bounded = TopicModel(10, mixed.alpha0, learn="moments", cap=3, n_jobs=1).fit(drawn)
+    assert 1 - topic_agreement(bounded.components_, mixed.words) > 1.1 * apart[mixed.alpha0]
+
+
+def test_few_documents_say_nothing_about_how_they_are_read(counts):
+    assert TopicModel(2, n_jobs=1).fit(counts[:50]).diagnostics_["cap"] == 3
 
 
 @pytest.mark.parametrize("learn", ["auto", "moments", "em"])
@@ -91,11 +112,10 @@ def test_one_topic_for_each_document(learn):
     assert shares.mean(axis=0) == pytest.approx(truth().weights, abs=0.08)
 
 
-def test_variational_steps_complete_documents_better_than_moments_alone(counts):
+def test_perplexity_is_that_of_completed_documents_with_smoothed_topics(counts):
     fresh = sample_documents(truth(), np.full(200, 40), np.random.default_rng(5))
-    moments = TopicModel(4, learn="moments", n_jobs=1).fit(counts)
     both = TopicModel(4, n_jobs=1).fit(counts)
-    assert both.perplexity(fresh) < moments.perplexity(fresh) < N_WORDS
+    assert both.perplexity(fresh) < N_WORDS
     assert both.score(fresh) == pytest.approx(-np.log(both.perplexity(fresh)), rel=1e-12)
     shares = np.asarray(counts.sum(axis=0)).ravel() / counts.sum()
     words = (1 - SMOOTHING) * both.components_ + SMOOTHING * shares

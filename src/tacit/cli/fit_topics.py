@@ -117,7 +117,7 @@ def topics(
     most_share: MostShare = 1.0,
     stop_words: English = False,
     weighting: WhatCounts = Counting.length,
-    cap: Cap = "3",
+    cap: Cap = "auto",
     solver: HowSolved = Solver.jacobi,
     steps: Steps = 10,
     seed: learning.Seed = 0,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,40 +13,25 @@ from numpy.typing import NDArray
 from tacit.data.documents import Counts, DocumentBatches, Documents
 from tacit.errors import DataError, RankError
 from tacit.estimators.progress import Report, silent
+from tacit.estimators.topic_reading import (
+    TopicSettings,
+    chosen_reading,
+    fitted_sum,
+    passes_of,
+    sample_of,
+    smoothed,
+    topics_by_moments,
+)
 from tacit.evaluate.topics import completion_perplexity
-from tacit.factor.topics import topic_moments
-from tacit.moments.documents import DocumentMoments, Weighting
-from tacit.params.topics import LearntTopics, Topics, topics_of_moments
-from tacit.polish.topics import TopicSteps, fitting_alpha, polish_topics, random_topics
+from tacit.params.topics import Topics
+from tacit.polish.topics import TopicSteps, polish_topics, random_topics
 
 Array = NDArray[np.float64]
 
-# Chosen on the Associated Press documents: the sum of Dirichlet parameters with which moments are read where
-# steps follow, which learn their own.
-START_ALPHA0 = 0.1
-SMOOTHING = 0.01  # of the words of all documents, in each topic, where words are scored
 CANDIDATES = (5, 10, 20, 40, 80, 160)  # numbers of topics that "auto" tries
 _FEWER = (4, 3, 2, 1)  # and these one by one where documents do not have even the first
-_SAMPLE = 2000  # documents that Dirichlet parameters are fitted to
-_FEW_SAMPLED = 500  # documents that two readings of moments are compared by
-_PRODUCTS, _FEW_PRODUCTS = 5, 3  # passes for pairs, of documents in memory and of others
 _APART = 5  # every fifth document chooses the number of topics
 _EM_STEPS, _EM_GAIN = 200, 1e-4  # of random starts: at most so many steps, each with so much gain
-
-
-@dataclass(frozen=True, slots=True)
-class TopicSettings:
-    """The checked arguments about learning."""
-
-    n_topics: int | None  # None: documents that are set aside choose
-    alpha0: float | None  # None: learnt
-    single: bool
-    learn: str
-    weighting: Weighting
-    solver: str
-    n_steps: int
-    seed: int
-    n_jobs: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +48,8 @@ def learn_topics(
 ) -> LearntModel:
     """Topics of documents, as the settings ask for them."""
     _check_size(batches, settings.n_topics)
+    if settings.learn != "em":
+        settings = chosen_reading(batches, settings)
     counted = _Counted(batches)
     batches = counted
     tried: dict[int, float] = {}
@@ -75,6 +61,7 @@ def learn_topics(
     lengths = np.concatenate(counted.lengths)
     diagnostics = {
         "learn": settings.learn,
+        "cap": settings.weighting.cap,
         "n_topics": topics.n_topics,
         "n_documents": len(lengths),
         "n_empty": int((lengths == 0).sum()),
@@ -136,15 +123,13 @@ def _learnt(
         start = random_topics(batches, n_topics, settings.seed)
         steps = TopicSteps(n_steps=_EM_STEPS, tolerance=_EM_GAIN)
     else:
-        before = 1 + (_PRODUCTS if batches.in_memory else _FEW_PRODUCTS)
+        before = passes_of(batches)
         all_passes = before + (settings.n_steps if settings.learn == "auto" else 0)
         told = _Told(batches, report, all_passes)
-        start_topics, found["moments"] = _by_moments(batches, told, n_topics, settings)
+        start_topics, found["moments"] = topics_by_moments(batches, told, n_topics, settings)
         if settings.learn == "moments":
             return start_topics, found
         start, steps = start_topics.words, TopicSteps(n_steps=settings.n_steps)
-    if settings.alpha0 is not None and not settings.single:
-        steps = replace(steps, alpha=settings.alpha0 / n_topics)
 
     def tell(done: int, objective: float) -> None:
         report((before + done) / (before + steps.n_steps), f"step {done}: {objective:.4f}")
@@ -159,10 +144,8 @@ def _learnt(
         return Topics(polished.words, polished.weights, 0.0), found
     if settings.alpha0 is not None:
         return Topics(polished.words, polished.weights, settings.alpha0), found
-    alpha = np.full(n_topics, steps.alpha)
-    alpha = fitting_alpha(polished.words, _sample(batches), alpha, n_jobs=settings.n_jobs)
-    # Their sum says how mixed documents are; shares of small topics come out too large.
-    return Topics(polished.words, polished.weights, float(alpha.sum())), found
+    total = fitted_sum(polished.words, sample_of(batches), settings.n_jobs)
+    return Topics(polished.words, polished.weights, total), found
 
 
 def _reordered(report: dict[str, Any], places: NDArray[np.int64]) -> dict[str, Any]:
@@ -185,79 +168,6 @@ class _Told:
         return iter(self.batches)
 
 
-def _by_moments(
-    batches: DocumentBatches, told: _Told, n_topics: int, settings: TopicSettings
-) -> tuple[Topics, dict[str, Any]]:
-    from tacit.loops.threads import one_blas_thread
-
-    alpha0: Any = 0.0 if settings.single else settings.alpha0
-    with one_blas_thread():
-        moments = topic_moments(
-            DocumentMoments(told, batches.n_words, settings.weighting),
-            n_topics,
-            n_products=_PRODUCTS if batches.in_memory else _FEW_PRODUCTS,
-            random_state=settings.seed,
-        )
-        read = partial(
-            topics_of_moments, moments, solver=settings.solver, random_state=settings.seed
-        )
-        if alpha0 is None and settings.learn == "moments":
-            return _better_alpha0(read, batches, settings)
-        learnt = read(alpha0=START_ALPHA0 if alpha0 is None else alpha0)
-    return learnt.topics, learnt.report.as_dict()
-
-
-def _better_alpha0(
-    read: Callable[..., LearntTopics], batches: DocumentBatches, settings: TopicSettings
-) -> tuple[Topics, dict[str, Any]]:
-    """Topics with the `alpha0` that the tensor says, or with a small one, whichever completes documents.
-
-    Documents that the model describes have the tensor of some `alpha0`, and are completed best with it. Real
-    ones have not: their tensors say too much.
-    """
-    counts = _sample(batches, _FEW_SAMPLED)
-    shares = np.bincount(counts.indices, counts.data, minlength=counts.shape[1]) / counts.sum()
-    tried: list[tuple[float, Topics, LearntTopics]] = []
-    for alpha0 in ("auto", START_ALPHA0):
-        learnt = read(alpha0=alpha0)
-        topics = smoothed(learnt.topics, shares)
-        start = np.full(topics.n_topics, TopicSteps().alpha)
-        total = float(fitting_alpha(topics.words, counts, start, n_jobs=settings.n_jobs).sum())
-        fitted = Topics(topics.words, topics.weights, total)
-        perplexity = completion_perplexity(fitted, counts, n_jobs=settings.n_jobs)
-        # What the tensor says is an estimate; the small number is none.
-        known = learnt.topics.alpha0 if alpha0 == "auto" else total
-        kept = Topics(learnt.topics.words, learnt.topics.weights, known)
-        tried.append((perplexity, kept, learnt))
-    _, topics, learnt = min(tried, key=lambda each: each[0])
-    return topics, learnt.report.as_dict()
-
-
-def _sample(batches: DocumentBatches, size: int = _SAMPLE) -> Counts:
-    """Some documents from all over."""
-    from scipy.sparse import vstack
-
-    every = max((batches.n_documents or 0) // size, 1)
-    parts, seen = [], 0
-    for batch in batches:
-        parts.append(batch[-seen % every :: every])
-        seen += batch.shape[0]
-    return vstack(parts, format="csr") if len(parts) > 1 else parts[0]
-
-
-def smoothed(topics: Topics, word_shares: Array, share: float = SMOOTHING) -> Topics:
-    """The same topics with a share of the words of all documents in each: no word is impossible.
-
-    A word of the vocabulary that no document has counts half as often as the rarest that some document has.
-    """
-    seen = word_shares > 0
-    if not seen.all():
-        word_shares = np.where(seen, word_shares, 0.5 * word_shares[seen].min())
-        word_shares = word_shares / word_shares.sum()
-    words = (1 - share) * topics.words + share * word_shares
-    return Topics(words, topics.weights, topics.alpha0)
-
-
 def _learnt_best(
     batches: DocumentBatches, tried: dict[int, float], settings: TopicSettings, report: Report
 ) -> tuple[Topics, dict[str, Any]]:
@@ -273,7 +183,7 @@ def _perplexities(
     batches: DocumentBatches, settings: TopicSettings, report: Report
 ) -> dict[int, float]:
     """How well documents that were set aside are completed with some numbers of topics."""
-    (counts,) = [*batches] if batches.in_memory else [_sample(batches)]
+    (counts,) = [*batches] if batches.in_memory else [sample_of(batches)]
     apart = np.arange(counts.shape[0]) % _APART == _APART - 1
     if counts.shape[0] < 2 * _APART:
         raise DataError(

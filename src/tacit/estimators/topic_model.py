@@ -16,7 +16,8 @@ from tacit.estimators.topic_queries import TopicQueries, check_width
 
 if TYPE_CHECKING:
     from tacit.data.documents import DocumentBatches, Documents
-    from tacit.estimators.topic_learning import LearntModel, TopicSettings
+    from tacit.estimators.topic_learning import LearntModel
+    from tacit.estimators.topic_reading import TopicSettings
 
 Array = NDArray[np.float64]
 
@@ -51,7 +52,9 @@ class TopicModel(TopicQueries, BaseEstimator):
         What counts alike in moments: all words, all pairs of words (best where documents are short and
         honest), or all documents.
     cap : int, "auto" or None
-        In moments a word counts at most so often in one document, against repetition and spam.
+        In moments a word counts at most so often in one document, against repetition and spam. ``"auto"``:
+        three times where some documents complete others better so, as real ones do, which repeat words;
+        otherwise without bound, but documents of hardly more than one word are left out.
     solver : {"jacobi", "power", "simultaneous", "als"}
         How the tensor of moments is taken apart, see `tacit.factor.tensors.decompose`.
     n_steps : int
@@ -104,7 +107,7 @@ class TopicModel(TopicQueries, BaseEstimator):
         learn: str = "auto",
         words: str | os.PathLike[str] | Sequence[str] | Mapping[Any, Any] | None = None,
         weighting: str = "length",
-        cap: int | Literal["auto"] | None = 3,
+        cap: int | Literal["auto"] | None = "auto",
         solver: str = "jacobi",
         n_steps: int = 10,
         n_jobs: int | None = None,
@@ -218,7 +221,7 @@ class TopicModel(TopicQueries, BaseEstimator):
 
     def _settings(self) -> TopicSettings:
         """The arguments, checked."""
-        from tacit.estimators.topic_learning import TopicSettings
+        from tacit.estimators.topic_reading import TopicSettings
         from tacit.moments.documents import Weighting
 
         check_count("n_topics", self.n_topics, word="auto")

@@ -135,7 +135,7 @@ class TopicQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             raise NotAvailableError("this TopicModel has not learnt any topics yet; call fit first")
 
     def _smoothed(self) -> Topics:
-        from tacit.estimators.topic_learning import smoothed
+        from tacit.estimators.topic_reading import smoothed
 
         return smoothed(self.topics_, self.word_shares_)
 

@@ -35,7 +35,7 @@ class TopicSteps:
     n_steps: int = 10
     n_inner: int = 3  # times that each document is shared out in a step
     n_first: int = 10  # the same where documents start from equal shares
-    alpha: float = 0.1  # words that each document has of each topic beforehand
+    alpha: float = 0.01  # words that each document has of each topic beforehand; more blurs topics
     eta: float = 0.1  # times that each topic has used each word beforehand
     smoothing: float = 0.1  # of the words of all documents in each topic, before the first step
     tolerance: float = (
