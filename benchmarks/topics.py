@@ -76,7 +76,7 @@ def cpu(work):
 
 
 def tacit_moments(documents, k, seed):
-    model = TopicModel(k, 0.1, learn="moments", random_state=seed)
+    model = TopicModel(k, learn="moments", random_state=seed)
     seconds, model = cpu(lambda: model.fit(documents))
     yield "tacit moments", seconds, model.components_
 
