@@ -227,3 +227,12 @@ def test_questions_that_make_no_sense_are_refused(counts, named):
         named.sample(-1)
     assert named.transform(counts[:0]).shape == (0, 4)
     assert named.sample(0).n_documents == 0
+
+
+@pytest.mark.parametrize("learn", ["moments", "auto"])
+def test_documents_without_words_do_not_choose_how_the_others_are_read(learn):
+    counts = np.random.default_rng(0).poisson(0.5, size=(1000, 30))
+    counts[::2] = 0  # those that a sample of every second document would take
+    model = TopicModel(3, learn=learn, n_jobs=1).fit(counts)
+    assert model.diagnostics_["n_empty"] >= 500
+    assert np.isfinite(model.components_).all()

@@ -63,6 +63,7 @@ def chosen_reading(batches: DocumentBatches, settings: TopicSettings) -> TopicSe
     bounded = replace(settings, weighting=Weighting(settings.weighting.by, BURSTY_CAP))
     # All of them where they are in memory, then some from all over.
     counts = batches.first(batches.n_documents or 0 if batches.in_memory else _SAMPLE)
+    counts = _worded(counts)
     counts = counts[:: max(counts.shape[0] // _SAMPLE, 1)]
     if counts.shape[0] < _LEAST_SAMPLE:
         return bounded
@@ -134,13 +135,13 @@ def topics_by_moments(
         if alpha0 is not None or (settings.bursty and not alone):
             learnt = read(alpha0=START_ALPHA0 if alpha0 is None else alpha0)
             return learnt.topics, learnt.report.as_dict()
-        counts = sample_of(batches, _FEW_SAMPLED)
+        counts = _worded(sample_of(batches, _FEW_SAMPLED))
         small = _Fitted.to(counts, read(alpha0=START_ALPHA0), settings.n_jobs)
         if not settings.bursty:
             said = _Fitted.to(counts, read(alpha0="auto"), settings.n_jobs)
             # Documents that the model describes have the tensor of some sum. Real ones have not: their
             # tensors say too much.
-            if small.perplexity(counts) >= (1 - ALPHA0_GAIN) * said.perplexity(counts):
+            if not small.perplexity(counts) < (1 - ALPHA0_GAIN) * said.perplexity(counts):
                 return said.learnt.topics, said.learnt.report.as_dict()
     found = small.learnt.topics
     return Topics(found.words, found.weights, small.alpha0), small.learnt.report.as_dict()
@@ -157,17 +158,22 @@ class _Fitted:
 
     @staticmethod
     def to(counts: Counts, learnt: LearntTopics, n_jobs: int) -> _Fitted:
-        """Fit the sum to some documents."""
+        """Fit the sum to some documents; without any it is that of the topics."""
+        if counts.shape[0] == 0:
+            return _Fitted(learnt, learnt.topics.words, learnt.topics.alpha0, n_jobs)
         totals = np.bincount(counts.indices, counts.data, minlength=counts.shape[1])
-        words = smoothed(learnt.topics, totals / max(totals.sum(), 1.0)).words
+        words = smoothed(learnt.topics, totals / totals.sum()).words
         single = learnt.topics.model == "single"
         alpha0 = 0.0 if single else fitted_sum(words, counts, n_jobs)
         return _Fitted(learnt, words, alpha0, n_jobs)
 
     def perplexity(self, counts: Counts) -> float:
-        """How well documents are completed."""
+        """How well documents are completed; not a number where there is nothing to complete."""
         topics = Topics(self.words, self.learnt.topics.weights, self.alpha0)
-        return completion_perplexity(topics, counts, n_jobs=self.n_jobs)
+        try:
+            return completion_perplexity(topics, counts, n_jobs=self.n_jobs)
+        except DataError:
+            return np.nan
 
 
 def fitted_sum(words: Array, counts: Counts, n_jobs: int) -> float:
@@ -177,6 +183,11 @@ def fitted_sum(words: Array, counts: Counts, n_jobs: int) -> float:
     """
     start = np.full(len(words), _ALPHA)
     return float(fitting_alpha(words, counts, start, n_jobs=n_jobs).sum())
+
+
+def _worded(counts: Counts) -> Counts:
+    """The documents that have words."""
+    return counts[np.flatnonzero(np.diff(counts.indptr))]
 
 
 def sample_of(batches: DocumentBatches, size: int = _SAMPLE) -> Counts:
@@ -197,7 +208,7 @@ def smoothed(topics: Topics, word_shares: Array, share: float = SMOOTHING) -> To
     A word of the vocabulary that no document has counts half as often as the rarest that some document has.
     """
     seen = word_shares > 0
-    if not seen.all():
+    if seen.any() and not seen.all():
         word_shares = np.where(seen, word_shares, 0.5 * word_shares[seen].min())
         word_shares = word_shares / word_shares.sum()
     words = (1 - share) * topics.words + share * word_shares
