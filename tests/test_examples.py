@@ -18,6 +18,7 @@ PROMISED = {
         "Ciro |",
         "mean error in the gaps",
     ],
+    "read_the_manual.py": ["docstrings, ", "topic 11", "told from its other half", "is of topic"],
     "two_machines.py": ["treewidth 2", "would be too many", "two chains", "the large machine: 9"],
 }
 
