@@ -14,21 +14,15 @@ import tacit
 from tacit.data.document_reading import read_documents
 from tacit.data.document_words import keep_words, plain_word
 
-MODULES = [
-    *("numpy", "numpy.linalg", "numpy.random", "numpy.fft", "scipy.linalg", "scipy.sparse"),
-    *("scipy.stats", "scipy.optimize", "scipy.signal", "scipy.spatial", "scipy.interpolate"),
-    *(
-        "scipy.ndimage",
-        "scipy.special",
-        "sklearn.cluster",
-        "sklearn.linear_model",
-        "sklearn.metrics",
-    ),
-    *("sklearn.ensemble", "sklearn.preprocessing", "sklearn.model_selection", "sklearn.datasets"),
-]
+NUMPY = "linalg random fft"
+SCIPY = "linalg sparse stats optimize signal spatial interpolate ndimage special"
+SKLEARN = "cluster linear_model metrics ensemble preprocessing model_selection datasets"
 
+modules = ["numpy"]
+for package, parts in {"numpy": NUMPY, "scipy": SCIPY, "sklearn": SKLEARN}.items():
+    modules += [f"{package}.{part}" for part in parts.split()]
 manual = {}
-for name in MODULES:
+for name in modules:
     module = importlib.import_module(name)
     for thing in sorted(vars(module)):
         text = inspect.getdoc(vars(module)[thing])
