@@ -57,6 +57,16 @@ def test_words_are_left_out_as_asked(folder, monkeypatch):
     assert "the" not in tacit.load("b.tacit").words_
 
 
+def test_the_number_of_topics_is_chosen_and_told(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    told = json.loads(tacit_says("fit", "topics", "docword.txt", "-o", "auto.tacit", "--json"))
+    assert str(told["n_topics"]) in told["perplexities"]
+    # Without a vocabulary words go by their places, and other counts over as many words fit.
+    known = tacit.load("auto.tacit").perplexity("docword.txt")
+    told = json.loads(tacit_says("topics", "score", "auto.tacit", "docword.txt", "--json"))
+    assert told["perplexity"] == pytest.approx(known)
+
+
 def test_arguments_reach_the_model(folder, monkeypatch):
     monkeypatch.chdir(folder)
     asked = ("--learn", "moments", "--alpha0", "0.5", "--seed", "3")

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, vstack
 from tacit.data import document_files, texts
 from tacit.data.document_files import file_batches
 from tacit.data.document_reading import read_documents
-from tacit.errors import DataError, FileFormatError, MissingDataError
+from tacit.errors import ArgumentError, DataError, FileFormatError, MissingDataError
 from tacit.loops import documents as loops
 
 TABLES = st.integers(1, 6).flatmap(
@@ -127,6 +127,19 @@ def test_wrong_lines_are_named_with_the_reason(tmp_path, text, says):
     with pytest.raises(FileFormatError) as caught:
         read_documents(path)
     assert says in str(caught.value)
+
+
+def test_a_form_that_is_asked_for_must_be_that_of_the_file(tmp_path):
+    path = tmp_path / "documents.txt"
+    path.write_text("1 0:1\n")
+    with pytest.raises(ArgumentError, match="form='csv' is not known"):
+        read_documents(path, form="csv")
+    with pytest.raises(FileFormatError, match="is no UCI bag of words: its first three lines"):
+        read_documents(path, form="uci")
+    assert read_documents(path, form="text").words == ("0:1", "1")
+    path.write_bytes(b"caf\xe9\n")
+    with pytest.raises(FileFormatError, match="is no UTF-8"):
+        read_documents(path, form="text")
 
 
 def test_a_vocabulary_that_does_not_fit_the_file_is_refused(tmp_path):

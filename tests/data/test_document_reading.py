@@ -26,6 +26,16 @@ def object_array(lists):
     return found
 
 
+class Wrapped:
+    """Something that numpy takes for an array."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -34,6 +44,7 @@ def object_array(lists):
         COUNTS.astype(np.uint8),
         COUNTS.astype(object),
         np.ma.masked_array(COUNTS),
+        Wrapped(COUNTS),
         COUNTS.tolist(),
         sparse.csr_array(COUNTS),
         sparse.csc_matrix(COUNTS),
