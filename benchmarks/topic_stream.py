@@ -6,10 +6,10 @@
     python benchmarks/topic_stream.py --keep             the file stays for the next run
 
 Documents are drawn from 50 topics of 10000 words, Zipf vocabulary. A process of its own reads the file once
-and does nothing with it, another learns 50 topics from it with the sum of Dirichlet parameters unknown.
-Printed are CPU seconds of both, the number of passes, the largest memory of the learning process, and the
-mean total variation of the topics. It holds where learning needs at most three times the CPU of as many
-readings, in at most four passes and 3 GB.
+and does nothing with it, another learns 50 topics from it, ``TopicModel(50, learn="moments")``, with the sum
+of Dirichlet parameters unknown. Printed are CPU seconds of both, the number of passes, the largest memory of
+the learning process, and the mean total variation of the topics. It holds where learning needs at most three
+times the CPU of as many readings, in at most four passes and 3 GB.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from pathlib import Path
 import numpy as np
 
 from tacit.data.document_files import file_batches
+from tacit.estimators.topic_model import TopicModel
 from tacit.loops.threads import limit_threads
-from tacit.moments.documents import Weighting
-from tacit.params.topics import Topics, topics_of_documents
+from tacit.params.topics import Topics
 from tacit.toy.documents import random_topics, sample_documents
 
 N_TOPICS, N_WORDS, LENGTH, ALPHA = 50, 10_000, 100, 0.02
@@ -81,22 +81,19 @@ def learn(path: Path) -> dict[str, float]:
     topics = truth()
     with limit_threads(1):
         small = sample_documents(topics, 500, LENGTH, random_state=2)
-        topics_of_documents(small.batches(), 3)  # compiles
+        TopicModel(3, learn="moments", n_jobs=1).fit(small)  # compiles
         begun, wall = time.process_time(), time.perf_counter()
-        batches = file_batches(path)
-        learnt = topics_of_documents(
-            batches, N_TOPICS, alpha0="auto", weighting=Weighting(cap="auto"), n_products=3
-        )
+        model = TopicModel(N_TOPICS, learn="moments", n_jobs=1).fit(path)
         seconds, wall = time.process_time() - begun, time.perf_counter() - wall
     from scipy.optimize import linear_sum_assignment
 
-    apart = np.array([0.5 * np.abs(learnt.topics.words - own).sum(axis=1) for own in topics.words])
+    apart = np.array([0.5 * np.abs(model.components_ - own).sum(axis=1) for own in topics.words])
     return {
         "seconds": seconds,
         "wall": wall,
-        "passes": batches.n_passes,
+        "passes": model.diagnostics_["n_passes"],
         "memory": 1024.0 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
-        "alpha0": learnt.topics.alpha0,
+        "alpha0": model.topics_.alpha0,
         "error": float(apart[linear_sum_assignment(apart)].mean()),
     }
 

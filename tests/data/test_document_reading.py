@@ -215,3 +215,23 @@ def test_first_documents_are_no_pass():
         assert batches.first(n).toarray().tolist() == whole[:n].tolist()
     assert batches.n_passes == 0
     assert batches.n_documents is None
+
+
+@pytest.mark.parametrize("sizes", [[7], [900, 1, 2500], [4000, 4000, 3000, 5]])
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_documents_from_all_over_are_kept_in_the_first_pass(sizes, in_memory):
+    rows = np.arange(1, sum(sizes) + 1)[:, None]
+    parts = np.split(rows, np.cumsum(sizes)[:-1]) if not in_memory else [rows]
+    made = [sparse.csr_array(part) for part in parts]
+    batches = DocumentBatches(lambda: iter(made), ("a",), in_memory=in_memory)
+    for n_wanted in (500, 2000):
+        for _ in range(2):
+            found = batches.sample(n_wanted).toarray().ravel()
+            assert min(n_wanted, len(rows)) <= len(found) <= max(2 * n_wanted, 7)
+            assert len(set(np.diff(found))) == 1  # evenly
+            assert found[0] == 1
+            assert found[-1] > len(rows) - np.diff(found)[0]
+    assert batches.n_passes == (0 if in_memory else 1)
+    assert len([*batches]) == len(made)
+    assert np.array_equal(batches.sample(n_wanted).toarray().ravel(), found)
+    assert DocumentBatches(lambda: iter([]), ("a",)).sample().shape == (0, 1)

@@ -171,8 +171,9 @@ def test_all_kinds_of_input_give_the_same_model(counts, model, tmp_path):
 def test_documents_that_are_not_in_memory_are_read_four_times():
     rng = np.random.default_rng(0)
     parts = [csr_array(rng.poisson(0.3, size=(80, 200))) for _ in range(2)]
-    streamed = TopicModel(3, learn="moments", alpha0=0.5).fit(parts)
-    assert streamed.diagnostics_["n_passes"] == 4  # three for pairs, one for triples
+    for alpha0 in (0.5, "auto"):
+        streamed = TopicModel(3, learn="moments", alpha0=alpha0).fit(parts)
+        assert streamed.diagnostics_["n_passes"] == 4  # three for pairs, one for triples
 
 
 def test_documents_in_parts_are_documents_at_once(counts, model):

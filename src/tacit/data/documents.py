@@ -16,6 +16,8 @@ Counts = (
 )
 Integers = NDArray[np.int64]
 
+SAMPLE = 2000  # documents from all over that are kept of those that are not in memory
+
 
 @dataclass(frozen=True, eq=False)
 class Documents:
@@ -113,6 +115,7 @@ class DocumentBatches:
         self.n_documents = n_documents  # None where nobody knows yet
         self.in_memory = in_memory
         self.n_passes = 0
+        self._kept = _Kept()
 
     @property
     def n_words(self) -> int:
@@ -123,6 +126,8 @@ class DocumentBatches:
         self.n_passes += 1
         seen = 0
         for batch in self._checked():
+            if not self.in_memory:
+                self._kept.add(batch, seen)
             seen += batch.shape[0]
             yield batch
         if self.n_documents is not None and seen != self.n_documents:
@@ -144,6 +149,25 @@ class DocumentBatches:
                 break
         return vstack(parts, format="csr")
 
+    def sample(self, size: int = SAMPLE) -> Counts:
+        """About so many documents from all over, at most twice as many.
+
+        They are kept in the first pass where documents are not in memory; without one this is the first.
+
+        Parameters
+        ----------
+        size : int
+            At most 2000.
+        """
+        if self.in_memory:
+            found = next(self._checked())
+        else:
+            if self.n_passes == 0:
+                for _ in self:
+                    pass
+            found = self._kept.documents() if self._kept.parts else self.first(0)
+        return found[:: max(found.shape[0] // size, 1)]
+
     def _checked(self) -> Iterator[Counts]:
         for batch in self._read():
             if batch.shape[1] != self.n_words:
@@ -152,3 +176,28 @@ class DocumentBatches:
                     f"give all batches over the same words"
                 )
             yield batch
+
+
+class _Kept:
+    """Every so-manieth document of those that were read: the more there are, the fewer of them."""
+
+    def __init__(self) -> None:
+        self.parts: list[Counts] = []
+        self.every, self.n_kept, self.n_seen = 1, 0, 0
+
+    def add(self, batch: Counts, seen: int) -> None:
+        """Keep some of a batch, before which so many documents came, unless it was seen before."""
+        if seen < self.n_seen:
+            return
+        self.n_seen = seen + batch.shape[0]
+        self.parts.append(batch[-seen % self.every :: self.every])
+        self.n_kept += self.parts[-1].shape[0]
+        while self.n_kept >= 2 * SAMPLE:
+            self.parts = [self.documents()[::2]]
+            self.every, self.n_kept = 2 * self.every, self.parts[0].shape[0]
+
+    def documents(self) -> Counts:
+        """All that are kept."""
+        from scipy.sparse import vstack
+
+        return vstack(self.parts, format="csr") if len(self.parts) > 1 else self.parts[0]

@@ -18,7 +18,6 @@ from tacit.estimators.topic_reading import (
     chosen_reading,
     fitted_sum,
     passes_of,
-    sample_of,
     smoothed,
     topics_by_moments,
 )
@@ -144,7 +143,7 @@ def _learnt(
         return Topics(polished.words, polished.weights, 0.0), found
     if settings.alpha0 is not None:
         return Topics(polished.words, polished.weights, settings.alpha0), found
-    total = fitted_sum(polished.words, sample_of(batches), settings.n_jobs)
+    total = fitted_sum(polished.words, batches.sample(), settings.n_jobs)
     return Topics(polished.words, polished.weights, total), found
 
 
@@ -183,7 +182,7 @@ def _perplexities(
     batches: DocumentBatches, settings: TopicSettings, report: Report
 ) -> dict[int, float]:
     """How well documents that were set aside are completed with some numbers of topics."""
-    (counts,) = [*batches] if batches.in_memory else [sample_of(batches)]
+    (counts,) = [*batches] if batches.in_memory else [batches.sample()]
     apart = np.arange(counts.shape[0]) % _APART == _APART - 1
     if counts.shape[0] < 2 * _APART:
         raise DataError(

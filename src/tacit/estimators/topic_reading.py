@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.documents import Counts, DocumentBatches
+from tacit.data.documents import SAMPLE, Counts, DocumentBatches
 from tacit.errors import DataError, RankError
 from tacit.evaluate.topics import completion_perplexity
 from tacit.factor.topics import topic_moments
@@ -27,7 +27,6 @@ START_ALPHA0, BURSTY_CAP = 0.1, 3
 # a topic model next to nothing.
 BURSTY_GAIN, ALPHA0_GAIN = 0.01, 0.1
 SMOOTHING = 0.01  # of the words of all documents, in each topic, where words are scored
-_SAMPLE = 2000  # documents that readings are tried on, and that Dirichlet parameters are fitted to
 _LEAST_SAMPLE = 100  # fewer say nothing about readings
 _TRIAL_TOPICS = 20
 _FEW_SAMPLED = 500  # documents that two sums of parameters are compared by
@@ -61,10 +60,7 @@ def chosen_reading(batches: DocumentBatches, settings: TopicSettings) -> TopicSe
     if settings.weighting.cap != "auto":
         return settings
     bounded = replace(settings, weighting=Weighting(settings.weighting.by, BURSTY_CAP))
-    # All of them where they are in memory, then some from all over.
-    counts = batches.first(batches.n_documents or 0 if batches.in_memory else _SAMPLE)
-    counts = _worded(counts)
-    counts = counts[:: max(counts.shape[0] // _SAMPLE, 1)]
+    counts = _worded(batches.sample() if batches.in_memory else batches.first(SAMPLE))
     if counts.shape[0] < _LEAST_SAMPLE:
         return bounded
     n_topics = min(settings.n_topics or _TRIAL_TOPICS, _TRIAL_TOPICS)
@@ -135,7 +131,7 @@ def topics_by_moments(
         if alpha0 is not None or (settings.bursty and not alone):
             learnt = read(alpha0=START_ALPHA0 if alpha0 is None else alpha0)
             return learnt.topics, learnt.report.as_dict()
-        counts = _worded(sample_of(batches, _FEW_SAMPLED))
+        counts = _worded(batches.sample(_FEW_SAMPLED))
         small = _Fitted.to(counts, read(alpha0=START_ALPHA0), settings.n_jobs)
         if not settings.bursty:
             said = _Fitted.to(counts, read(alpha0="auto"), settings.n_jobs)
@@ -188,18 +184,6 @@ def fitted_sum(words: Array, counts: Counts, n_jobs: int) -> float:
 def _worded(counts: Counts) -> Counts:
     """The documents that have words."""
     return counts[np.flatnonzero(np.diff(counts.indptr))]
-
-
-def sample_of(batches: DocumentBatches, size: int = _SAMPLE) -> Counts:
-    """Some documents from all over; a pass over them."""
-    from scipy.sparse import vstack
-
-    every = max((batches.n_documents or 0) // size, 1)
-    parts, seen = [], 0
-    for batch in batches:
-        parts.append(batch[-seen % every :: every])
-        seen += batch.shape[0]
-    return vstack(parts, format="csr") if len(parts) > 1 else parts[0]
 
 
 def smoothed(topics: Topics, word_shares: Array, share: float = SMOOTHING) -> Topics:
