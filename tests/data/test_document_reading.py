@@ -42,6 +42,7 @@ class Wrapped:
         COUNTS,
         COUNTS.astype(float),
         COUNTS.astype(np.uint8),
+        COUNTS.astype(np.float16),
         COUNTS.astype(object),
         np.ma.masked_array(COUNTS),
         Wrapped(COUNTS),
@@ -53,6 +54,7 @@ class Wrapped:
         pl.DataFrame(COUNTS, schema=["a", "b", "c"]),
         pa.table({"a": COUNTS[:, 0], "b": COUNTS[:, 1], "c": COUNTS[:, 2]}),
         LISTS,
+        [np.array(words, dtype=str) for words in LISTS],
         [{"a": 2, "b": 1, "c": 0}, Counter(["c"] * 4), {}],
         [[("a", 2.0), ("b", 1)], [("c", 3), ("c", 1)], []],
         [[(0, 2), (1, 1)], [(2, np.float64(4))], []],
@@ -74,6 +76,7 @@ def test_every_kind_of_input_gives_the_same_documents(given):
     alone = read_documents(given)
     assert alone.counts.toarray().tolist() == COUNTS.tolist()
     assert alone.words == (("a", "b", "c") if alone.named else ("0", "1", "2"))
+    assert {type(word) for word in alone.words} == {str}
     batches = document_batches(given, ["a", "b", "c"])
     for _ in range(2):
         assert np.array_equal(np.vstack([batch.toarray() for batch in batches]), COUNTS)
@@ -122,8 +125,8 @@ def test_corpora_of_gensim_are_documents():
     assert over_words(found, ["a", "b", "c"]).counts.toarray().tolist() == COUNTS.tolist()
 
 
-def test_the_last_lines_of_a_vocabulary_may_be_blank(tmp_path):
-    (tmp_path / "words.txt").write_bytes(b"a\r\nlinks\x0brechts\r\nc\r\n\r\n")
+def test_a_vocabulary_may_have_a_mark_and_blank_lines_at_its_ends(tmp_path):
+    (tmp_path / "words.txt").write_bytes(b"\xef\xbb\xbfa\r\nlinks\x0brechts\r\nc\r\n\r\n")
     assert read_words(tmp_path / "words.txt") == ("a", "links\x0brechts", "c")
 
 

@@ -58,6 +58,7 @@ def unnamed(counts):
         ({"weighting": "all"}, "weighting='all'"),
         ({"cap": 0}, "cap=0"),
         ({"cap": "none"}, "cap='none'"),
+        ({"cap": True}, "cap=True"),
         ({"solver": "svd"}, "solver='svd'"),
         ({"n_steps": 0}, "n_steps=0"),
         ({"random_state": -1}, "random_state=-1"),

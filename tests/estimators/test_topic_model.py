@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import tacit
+from tacit.data.document_reading import document_batches
 from tacit.datasets.topics import load_topics
 from tacit.errors import (
     DataError,
@@ -171,8 +172,9 @@ def test_all_kinds_of_input_give_the_same_model(counts, model, tmp_path):
 def test_documents_that_are_not_in_memory_are_read_four_times():
     rng = np.random.default_rng(0)
     parts = [csr_array(rng.poisson(0.3, size=(80, 200))) for _ in range(2)]
-    for alpha0 in (0.5, "auto"):
-        streamed = TopicModel(3, learn="moments", alpha0=alpha0).fit(parts)
+    batches = document_batches(parts)
+    for X, alpha0 in ((parts, 0.5), (parts, "auto"), (batches, 0.5), (batches, "auto")):
+        streamed = TopicModel(3, learn="moments", alpha0=alpha0).fit(X)
         assert streamed.diagnostics_["n_passes"] == 4  # three for pairs, one for triples
 
 

@@ -92,8 +92,9 @@ def test_nothing_that_was_given_is_changed(documents):
 
 def test_a_grid_is_searched_for_the_number_of_topics(documents):
     model = TopicModel(learn="moments", alpha0=0.5, n_jobs=1)
-    search = GridSearchCV(model, {"n_topics": [1, 3]}, cv=2)
-    assert search.fit(documents.counts).best_params_ == {"n_topics": 3}
+    grid = {"n_topics": np.array([1, 3]), "cap": np.array([3])}  # numbers of numpy, too
+    search = GridSearchCV(model, grid, cv=2)
+    assert search.fit(documents.counts).best_params_ == {"n_topics": 3, "cap": 3}
 
 
 def test_a_vectoriser_and_a_model_are_a_pipeline():

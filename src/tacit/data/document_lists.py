@@ -147,4 +147,4 @@ class _Places:
         order = np.argsort(found)
         columns = np.empty(len(found), dtype=np.int32)
         columns[order] = np.arange(len(found), dtype=np.int32)
-        return tuple(found[order]), columns
+        return tuple(map(str, found[order])), columns

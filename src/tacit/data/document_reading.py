@@ -237,7 +237,7 @@ def _numbers(X: Any) -> Any:
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(np.float64), np.nan)
     if X.dtype.kind in "iubf":
-        return X
+        return X.astype(np.float32) if X.dtype == np.float16 else X
     if X.dtype.kind == "c":
         raise DataError("Complex data not supported: counts are whole numbers")
     if X.dtype.kind != "O":

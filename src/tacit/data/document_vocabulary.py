@@ -80,7 +80,7 @@ def text_lines(path: Path) -> list[str]:
 
     blocks = (block for source in text_sources(path) for block in source.blocks)
     try:
-        text = b"".join(blocks).decode()
+        text = b"".join(blocks).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileFormatError(f"{str(path)!r} is no UTF-8: {error}") from error
     lines = text.removesuffix("\n").split("\n") if text else []

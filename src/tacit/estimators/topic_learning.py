@@ -97,7 +97,8 @@ class _Counted(DocumentBatches):
         super().__init__(
             lambda: batches, batches.words, batches.n_documents, batches.named, batches.in_memory
         )
-        self.n_passes = batches.n_passes
+        if batches.n_documents is None:  # otherwise what was read before was for something else
+            self.n_passes = batches.n_passes
         self.totals = np.zeros(batches.n_words)  # (word,)
         self.lengths = [np.zeros(0, dtype=np.int64)]  # of documents, for each batch
         self.known = False

@@ -235,13 +235,15 @@ class TopicModel(TopicQueries, BaseEstimator):
         check_choice("learn", self.learn, ("auto", "moments", "em"))
         check_choice("weighting", self.weighting, ("length", "pool", "document"))
         check_choice("solver", self.solver, SOLVERS)
+        check_count("cap", self.cap, none_is="no bound", word="auto")
         check_count("n_steps", self.n_steps)
+        cap = self.cap if self.cap is None or isinstance(self.cap, str) else int(self.cap)
         return TopicSettings(
             n_topics=None if isinstance(self.n_topics, str) else int(self.n_topics),
             alpha0=None if isinstance(self.alpha0, str) else float(self.alpha0),
             single=single,
             learn=self.learn,
-            weighting=Weighting(self.weighting, self.cap),  # type: ignore[arg-type]
+            weighting=Weighting(self.weighting, cap),  # type: ignore[arg-type]
             solver=self.solver,
             n_steps=int(self.n_steps),
             seed=seed_from(self.random_state),
