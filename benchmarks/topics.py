@@ -14,8 +14,9 @@ half of the words of each test document give its mixture, the other half is scor
 with a Dirichlet parameter of 0.1 for each topic, `best` the best with 0.02, 0.1 and 0.3; `spread` the
 difference of the largest and the smallest `ppl` of all seeds. `NPMI` is the mean coherence of ten top words,
 counted in the documents learnt from; `distinct` the share of different words among all top words; `agree` the
-mean overlap of matched topics between runs with different seeds. CPU seconds of all threads, of learning
-alone: building the programs' own forms of the documents is not counted.
+mean overlap of matched topics between runs with different seeds. Documents come sorted by group; methods that
+learn from some at a time get them in random order. CPU seconds of all threads, of learning alone: building
+the programs' own forms of the documents is not counted.
 
 Each run is a line of ``out/topics.jsonl`` (its topics are in ``out/topics/``); the report is
 ``out/topics.md``, or ``out/topics-ap.md``.
@@ -104,23 +105,35 @@ def tomotopy(documents, k, seed):
         yield f"tomotopy {n_steps}", spent, found
 
 
-def scikit_learn(documents, k, seed):
+def scikit_batch(documents, k, seed):
     from sklearn.decomposition import LatentDirichletAllocation
 
-    ways = {
-        "scikit-learn online": {"learning_method": "online", "max_iter": 5, "batch_size": 512},
-        "scikit-learn batch": {"learning_method": "batch", "max_iter": 20},
-    }
-    for name, arguments in ways.items():
-        model = LatentDirichletAllocation(k, random_state=seed, n_jobs=1, **arguments)
-        seconds, model = cpu(lambda model=model: model.fit(documents.counts))
-        yield name, seconds, model.components_ / model.components_.sum(axis=1, keepdims=True)
+    model = LatentDirichletAllocation(k, random_state=seed, n_jobs=1, max_iter=20)
+    yield fitted("scikit-learn batch", model, documents.counts)
+
+
+def scikit_online(documents, k, seed):
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    model = LatentDirichletAllocation(
+        k, random_state=seed, n_jobs=1, max_iter=5, learning_method="online", batch_size=512
+    )
+    yield fitted("scikit-learn online", model, documents.counts[in_random_order(documents, seed)])
+
+
+def fitted(name, model, counts):
+    seconds, model = cpu(lambda: model.fit(counts))
+    return name, seconds, model.components_ / model.components_.sum(axis=1, keepdims=True)
+
+
+def in_random_order(documents, seed):
+    return np.random.default_rng(seed).permutation(documents.n_documents)
 
 
 def gensim(documents, k, seed):
     from gensim.models import LdaModel
 
-    counts = documents.counts
+    counts = documents.counts[in_random_order(documents, seed)]
     bags = [
         list(zip(counts.indices[a:b].tolist(), counts.data[a:b].tolist(), strict=True))
         for a, b in zip(counts.indptr[:-1], counts.indptr[1:], strict=True)
@@ -147,10 +160,11 @@ METHODS = {
     tacit_moments: ("tacit moments",),
     tacit_auto: ("tacit auto",),
     tomotopy: ("tomotopy 100", "tomotopy 500"),
-    scikit_learn: ("scikit-learn online", "scikit-learn batch"),
+    scikit_online: ("scikit-learn online",),
+    scikit_batch: ("scikit-learn batch",),
     gensim: ("gensim",),
 }
-MODULES = {tomotopy: "tomotopy", scikit_learn: "sklearn", gensim: "gensim"}
+MODULES = {tomotopy: "tomotopy", gensim: "gensim"}
 
 
 # -- scores ---------------------------------------------------------------------------------------------
