@@ -80,3 +80,14 @@ def prior_strengths(counts, marginals, starts, usual, spread, most, shared):
         out[column] = strength
     mean = np.exp(np.log(out).mean())
     return mean * (out / mean) ** (1 - shared)
+
+
+@njit(cache=True, nogil=True)
+def pseudo_counts(strengths, marginals, starts, of_shares, n_classes):
+    """(cell and shares, class) Pseudo-counts: those of a column spread as its marginal, of shares evenly."""
+    out = np.empty((len(marginals) + 1, n_classes))
+    for column in range(len(strengths)):
+        for cell in range(starts[column], starts[column + 1]):
+            out[cell, :] = strengths[column] * marginals[cell]
+    out[-1, :] = of_shares / n_classes
+    return out

@@ -237,20 +237,12 @@ def _likelihood(one, other, starts, pseudo):
 
 
 @njit(cache=True, nogil=True)
-def merged(counts, starts, pseudo, n_left):
-    """The counts of so many clusters: of each two, those whose rows lose least likelihood become one.
-
-    Parameters
-    ----------
-    counts : (cluster, cell and size)  overwritten
-    starts : (column + 1,)
-    pseudo : (cell,)  added to the counts of every class
-    n_left : int
-    """
+def _merged(counts, starts, pseudo, n_left):
+    """(cluster,) Numbers of groups: of each two, those whose rows lose least likelihood become one."""
     n = len(counts)
-    nothing = np.zeros(counts.shape[1])
+    counts, nothing = counts.copy(), np.zeros(counts.shape[1])
     own, loss = np.empty(n), np.full((n, n), np.inf)
-    alive = np.ones(n, np.bool_)
+    group, alive = np.arange(n), np.ones(n, np.bool_)
     for one in range(n):
         own[one] = _likelihood(counts[one], nothing, starts, pseudo)
         for other in range(one):
@@ -261,6 +253,7 @@ def merged(counts, starts, pseudo, n_left):
         kept, gone = place // n, place % n
         counts[kept] += counts[gone]
         alive[gone] = False
+        group[group == gone] = kept
         loss[gone, :] = np.inf
         loss[:, gone] = np.inf
         own[kept] = _likelihood(counts[kept], nothing, starts, pseudo)
@@ -272,4 +265,53 @@ def merged(counts, starts, pseudo, n_left):
                     loss[kept, other] = between
                 else:
                     loss[other, kept] = between
-    return counts[alive]
+    return np.cumsum(alive)[group] - 1
+
+
+@njit(cache=True, nogil=True)
+def grouped(counts, starts, pseudo, n_groups, n_rounds):
+    """(group, cell and size) Counts of so many groups of clusters that make the rows likely.
+
+    Clusters are merged where that loses least, and then moved one by one to where they gain most.
+
+    Parameters
+    ----------
+    counts : (cluster, cell and size)
+    starts : (column + 1,)
+    pseudo : (cell,)  added to the counts of every group
+    n_groups : at most as many as clusters
+    n_rounds : the most turns of each cluster to be moved
+    """
+    group = _merged(counts, starts, pseudo, n_groups)
+    nothing = np.zeros(counts.shape[1])
+    sums, members = np.zeros((n_groups, counts.shape[1])), np.zeros(n_groups, np.int64)
+    for cluster in range(len(counts)):
+        sums[group[cluster]] += counts[cluster]
+        members[group[cluster]] += 1
+    own = np.empty(n_groups)
+    for one in range(n_groups):
+        own[one] = _likelihood(sums[one], nothing, starts, pseudo)
+    for _ in range(n_rounds if n_groups > 1 else 0):
+        moved = False
+        for cluster in range(len(counts)):
+            home = group[cluster]
+            if members[home] == 1 or counts[cluster, -1] <= 0.0:
+                continue
+            without = _likelihood(sums[home], -counts[cluster], starts, pseudo)
+            best, most, there = home, 1e-9, own[home]
+            for other in range(n_groups):
+                if other != home:
+                    grown = _likelihood(sums[other], counts[cluster], starts, pseudo)
+                    gain = grown - own[other] + without - own[home]
+                    if gain > most:
+                        best, most, there = other, gain, grown
+            if best != home:
+                group[cluster], moved = best, True
+                members[home] -= 1
+                members[best] += 1
+                sums[home] -= counts[cluster]
+                sums[best] += counts[cluster]
+                own[home], own[best] = without, there
+        if not moved:
+            break
+    return np.maximum(sums, 0.0)

@@ -18,8 +18,9 @@ Integers = NDArray[np.int64]
 
 # Of 2 to 9 dimensions, four, and of 2 to 5 passes, three gave the best classes; rounds of k-means at most.
 N_AXES, N_PASSES, N_ROUNDS = 4, 3, 8
+N_MOVES = 3  # of each cluster from a class to another, at most
 # Clusters for each class: four, but not more than so many if two for each are not.
-CLUSTERS_PER_CLASS, ENOUGH_CLUSTERS = 4, 16
+CLUSTERS_PER_CLASS, ENOUGH_CLUSTERS = 4, 12
 
 
 def class_start(
@@ -45,12 +46,12 @@ def class_start(
     pseudo : float
         Pseudo-counts of every class in each column, where clusters are compared.
     """
-    from tacit.loops.class_start import cluster_counts, clusters_of, merged, points_of
+    from tacit.loops.class_start import cluster_counts, clusters_of, grouped, points_of
 
     n_axes = max(min(N_AXES, len(marginals) - codes.shape[1]), 1)
     n_clusters = max(2 * n_classes, min(CLUSTERS_PER_CLASS * n_classes, ENOUGH_CLUSTERS))
     points = points_of(codes, weights, starts, marginals, n_axes, N_PASSES)
     labels = clusters_of(points, weights, n_clusters, N_ROUNDS)
     counts = cluster_counts(codes, weights, starts, labels, n_clusters)
-    found = merged(counts, starts, pseudo * marginals, n_classes)
+    found = grouped(counts, starts, pseudo * marginals, n_classes, N_MOVES)
     return np.ascontiguousarray(found.T)

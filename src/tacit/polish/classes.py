@@ -32,7 +32,7 @@ Codes = NDArray[Any]
 
 # All of these were chosen on some thirty tables of 120 to 50,000 rows, real and drawn.
 # Steps before the prior is learnt, before the first exchange of classes, after each; exchanges at most.
-STEPS_BEFORE_PRIOR, STEPS_BEFORE_EXCHANGE, STEPS_BETWEEN, MOST_EXCHANGES = 5, 2, 5, 4
+STEPS_BEFORE_PRIOR, STEPS_BEFORE_EXCHANGE, STEPS_BETWEEN, MOST_EXCHANGES = 5, 1, 5, 4
 # Pseudo-counts of a column's tables: where they start, how far from there they usually are (standard
 # deviation of the logarithm), the most; and those of the shares.
 USUAL_STRENGTH, STRENGTH_SPREAD, MOST_STRENGTH, SHARE_STRENGTH = 2.0, 0.8, 50.0, 1.0
@@ -182,6 +182,7 @@ def learn_classes(
     """
     from tacit.loops.class_climb import tables_of
     from tacit.loops.class_prior import prior_strengths
+    from tacit.loops.class_prior import pseudo_counts as spread
     from tacit.params.class_start import class_start
 
     few, marginals = expect.fewer(ROWS_LOOKED_AT), expect.marginals
@@ -191,7 +192,7 @@ def learn_classes(
     strength = usual if pseudo_counts is None else pseudo_counts
     of_shares = SHARE_STRENGTH if pseudo_counts is None else pseudo_counts
     strengths = np.full(n_columns, strength)
-    pseudo = _prior(expect, strengths, of_shares)
+    pseudo = spread(strengths, marginals, expect.starts, of_shares, k)
     tables = class_start(few.codes, few.weights, few.starts, marginals, k, strength)
     tables += pseudo
     tables_of(tables, expect.starts, tables)
@@ -212,7 +213,7 @@ def learn_classes(
             MOST_STRENGTH,
             ROWS_FOR_OWN_STRENGTH / (ROWS_FOR_OWN_STRENGTH + n_rows),
         )
-        pseudo = _prior(expect, strengths, of_shares)
+        pseudo = spread(strengths, marginals, expect.starts, of_shares, k)
         found, n_exchanged = climb_classes(
             expect,
             pseudo,
@@ -223,13 +224,6 @@ def learn_classes(
             progress=progress,
         )
     return LearntClasses(replace(found, values=expect.flat(found.values)), n_exchanged, strengths)
-
-
-def _prior(expect: ClassExpectation, strengths: Array, of_shares: float) -> Array:
-    """Pseudo-counts (cell and shares, class): those of a column spread as its marginal."""
-    k = expect.layout.n_states[-1]
-    leaf = np.repeat(strengths, np.diff(expect.starts)) * expect.marginals
-    return np.repeat(np.append(leaf, of_shares / k)[:, None], k, axis=1)
 
 
 def climb_classes(
