@@ -6,6 +6,8 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from tacit.errors import (
@@ -114,7 +116,9 @@ def test_one_document_shows_one_topic(counts):
 
 
 @pytest.mark.parametrize("learn", ["moments", "auto"])
-@pytest.mark.parametrize("arguments", [{"alpha0": 0.5}, {"alpha0": 50.0}, {"model": "single"}])
+@pytest.mark.parametrize(
+    "arguments", [{}, {"alpha0": 0.5}, {"alpha0": 50.0}, {"model": "single"}, {"weighting": "pool"}]
+)
 def test_the_largest_number_of_topics_that_works_is_named(counts, learn, arguments):
     few = counts[:30]
     asked = {"learn": learn, "n_jobs": 1, **arguments}
@@ -124,6 +128,25 @@ def test_the_largest_number_of_topics_that_works_is_named(counts, learn, argumen
     assert TopicModel(workable, **asked).fit(few).topics_.n_topics == workable
     with pytest.raises(RankError, match=f"give {workable} or fewer"):
         TopicModel(workable + 1, **asked).fit(few)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    shape=st.tuples(st.integers(2, 30), st.integers(2, 20)),
+    mean=st.floats(0.3, 2.0),
+    n_topics=st.integers(2, 25),
+    alpha0=st.sampled_from(["auto", 0.5, 20.0]),
+)
+def test_whatever_number_is_named_works(seed, shape, mean, n_topics, alpha0):
+    noise = np.random.default_rng(seed).poisson(mean, size=shape)
+    assume((noise.sum(axis=1) >= 5).any())
+    try:
+        TopicModel(n_topics, alpha0, learn="moments", n_jobs=1).fit(noise)
+    except RankError as error:
+        workable = int(re.search(r"give (\d+) or fewer", str(error))[1])
+        assert workable < n_topics
+        TopicModel(workable, alpha0, learn="moments", n_jobs=1).fit(noise)
 
 
 def test_a_number_that_is_chosen_works(counts):
