@@ -16,7 +16,6 @@ from tacit.errors import (
 )
 from tacit.estimators.hmm import HMM
 from tacit.estimators.hmm_choosing import left_out
-from tacit.estimators.hmm_numbers import _ahead
 from tacit.estimators.hmm_stream import MOST_KEPT, Kept
 from tacit.params.operators import ChainTables
 from tacit.toy.chains import HmmModel, repeating_process
@@ -489,15 +488,6 @@ def test_states_of_numbers_are_found(learn, covariance):
 def test_restarts_of_one_column_begin_elsewhere():
     model = HMM(3, "em", emissions="gaussian", n_restarts=4, max_iter=3).fit(numbers(60, 0, 1))
     assert len({round(each, 3) for each in model.diagnostics_["starts"]}) == 4
-
-
-def test_of_several_starts_that_are_left_the_best_of_each_kind_are():
-    objectives = {"8 cells": 5.0, "6 cells": 4.0, "clusters 1": 1.0, "clusters 2": 2.0}
-    assert _ahead(objectives, 2, mixed=False) == ["8 cells", "6 cells"]
-    assert _ahead(objectives, 1, mixed=True) == ["8 cells"]
-    assert set(_ahead(objectives, 2, mixed=True)) == {"8 cells", "clusters 2"}
-    assert set(_ahead(objectives, 3, mixed=True)) == {"8 cells", "6 cells", "clusters 2"}
-    assert _ahead({"8 cells": 5.0, "6 cells": 6.0}, 2, mixed=True) == ["6 cells", "8 cells"]
 
 
 def test_the_number_of_states_of_numbers_is_chosen():

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
 from tacit.loops.lanes import LANES, exponentials_of
-from tacit.params.gaussian_chain import GaussianChain
-from tacit.polish.gaussian_chain import Rows, expected, side_by_side
+from tacit.params.gaussian_chain import GaussianChain, GaussianLayout
+from tacit.polish.gaussian_chain import Rows, expected, gaussian_step, side_by_side
 
 
 def random_chain(seed, n_states, n_columns, diagonal):
@@ -108,3 +108,29 @@ def test_exponentials_are_those_of_the_library():
     found, power = logs.copy(), np.empty(len(logs))
     exponentials_of(found, power, power.view(np.int64))
     assert found == pytest.approx(np.exp(logs), rel=1e-14)
+
+
+@pytest.mark.parametrize("diagonal", [True, False])
+@pytest.mark.parametrize("n_columns", [1, 3])
+@pytest.mark.parametrize("strength", [0.0, 0.7])
+def test_the_compiled_step_is_the_plain_one(diagonal, n_columns, strength):
+    chain = random_chain(2, 3, n_columns, diagonal)
+    rows = rows_of([4] * LANES, n_columns)
+    apart = Rows(rows.values, rows.ends)
+    apart.__dict__["lanes"] = None
+    layout = GaussianLayout(3, n_columns, diagonal)
+    values = layout.flat(chain)
+    found = gaussian_step(layout, rows, strength)(values)
+    wanted = gaussian_step(layout, apart, strength)(values)
+    for each, other in zip(found, wanted, strict=True):
+        assert each == pytest.approx(other, rel=1e-9)
+
+
+def test_a_state_that_is_nowhere_is_left_alone_by_the_compiled_step():
+    chain = random_chain(2, 2, 1, True)
+    far = GaussianChain(np.array([1.0, 0.0]), np.eye(2), chain.means, chain.covariances, True)
+    layout, rows = GaussianLayout(2, 1, True), rows_of([4] * LANES, 1)
+    _, image, _ = gaussian_step(layout, rows, 0.0)(layout.flat(far))
+    better = layout.chain(image)
+    assert better.covariances[1, 0, 0] == 1.0
+    assert better.means[0] == pytest.approx(rows.values.mean(axis=0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +11,16 @@ from numpy.typing import NDArray
 from tacit.data.sequences import Sequences
 from tacit.data.series import Series
 from tacit.params.gaussian_chain import GaussianChain
-from tacit.params.gaussian_start import cells_of, even_chain, neighbours
-from tacit.polish.gaussian_chain import Rows, densities, polished_gaussian, row_sums
+from tacit.params.gaussian_regroup import regroupings
+from tacit.params.gaussian_start import (
+    SMALL,
+    by_rows,
+    cells_of,
+    even_chain,
+    neighbours,
+    with_random_moves,
+)
+from tacit.polish.gaussian_chain import Rows, densities, expected, polished_gaussian, row_sums
 
 if TYPE_CHECKING:
     from tacit.estimators.hmm_learning import HMMSettings
@@ -20,28 +28,22 @@ if TYPE_CHECKING:
     from tacit.polish.climb import Climb
 
 Array = NDArray[np.float64]
+Rungs = tuple[tuple[int, int, int], ...]
 
 FEWEST_CELLS, MOST_CELLS = 16, 64
-CELL_STEPS = 30  # of EM on the model of cells
+CELL_STEPS = 10  # of EM on the model of cells: what comes after it climbs as fast
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Where EM begins, and how starts are given up."""
+PER_STATE = 8  # cells
 
-    # Numbers of cells, in those of states: which of them tell the states apart is not known before.
-    cells: tuple[int, ...]
-    clusterings: int  # starts from clusters of rows, besides those from cells
-    # Of EM on each start that is left: steps, positions, and how many starts are left afterwards.
-    rungs: tuple[tuple[int, int, int], ...]
-    mixed: bool  # whether some of each kind are among several that are left
-
-
-# Cells of a single column say much the same whatever their number, and clusters climb slowly at first: one of
-# each is climbed to the end.
-SINGLE = Plan((8,), 4, ((8, 6_000, 4), (20, 20_000, 2)), mixed=True)
-SEVERAL = Plan((8, 6, 12, 16), 3, ((8, 6_000, 4), (20, 20_000, 2), (40, 200_000, 1)), mixed=False)
-CLUSTERS = "clusters"
+# Starts of each kind besides the one from cells: optima of a single column are many.
+ROUNDS, ROUNDS_OF_SINGLE = 3, 4
+# Of EM on each start that is left: steps, positions, and how many starts are left afterwards.
+RUNGS = ((15, 10_000, 6), (30, 20_000, 2))
+# The best end has its states grouped otherwise in so many ways; how these are given up, and how far behind
+# (in nats for each position) one may be then for it to be climbed on with.
+WAYS, WAY_RUNGS, BEHIND = 8, ((15, 10_000, 3), (30, 20_000, 1)), 5e-4
+MOST_TURNS = 3  # of such regroupings, as long as they are better
 ROUGH = 1e-5  # nats for each position below which steps of these climbs end
 
 
@@ -64,27 +66,59 @@ def learn_numbers(
     if settings.learn == "em":
         found, told = _best_of(rows, n_states, settings, rng, report)
         return found.rescaled(centre, spread), told
-    plan = SINGLE if rows.values.shape[1] == 1 else SEVERAL
-    first, *others = plan.cells
-    cells, told = _by_cells(rows, n_states, first, settings, rng)
+    cells, told = _by_cells(rows, n_states, settings, rng)
     if settings.learn == "tensor":
         return cells.rescaled(centre, spread), told | {"n_steps": 1}
-    starts = {f"{first} cells for each state": cells}
-    for each in others:
-        starts[f"{each} cells for each state"], _ = _by_cells(rows, n_states, each, settings, rng)
-    for place in range(plan.clusterings):
-        clusters = by_clusters(rows, n_states, rng, diagonal=diagonal, place=place)
-        starts[f"{CLUSTERS} {place + 1}"] = clusters
-    left, tried = _halved(starts, rows, settings, plan)
+    starts = {"cells": cells} | _random_starts(rows, n_states, rng, diagonal=diagonal)
+    left, tried = _halved(starts, rows, settings, RUNGS)
     ends = {name: _polished(each, rows, settings, report=report) for name, each in left.items()}
     best = max(ends, key=lambda name: ends[name][1].objective)
-    found, climb = ends[best]
-    told |= {"start": best, "starts": tried, **_steps(climb)}
+    (found, climb), turns = _regrouped(*ends[best], rows, settings, rng)
+    told |= {"start": best, "starts": tried, "regroupings": turns, **_steps(climb)}
     return found.rescaled(centre, spread), told
 
 
+def _regrouped(
+    chain: GaussianChain, climb: Climb, rows: Rows, settings: HMMSettings, rng: np.random.Generator
+) -> tuple[tuple[GaussianChain, Climb], list[str]]:
+    """The best that is found by grouping states otherwise, and what was done to them in turn."""
+    turns: list[str] = []
+    while len(turns) < MOST_TURNS:
+        told = expected(chain, _first_rows(rows, WAY_RUNGS[0][1]))
+        ways = regroupings(chain, told.visits, WAYS, rng)
+        if not ways:
+            break
+        left, tried = _halved(ways, rows, settings, WAY_RUNGS)
+        name, start = next(iter(left.items()))
+        few = _first_rows(rows, WAY_RUNGS[-1][1])
+        here = _polished(chain, few, settings, max_iter=1)[1].objective
+        if tried[name][-1] < here - BEHIND * len(few.values):
+            break
+        found, other = _polished(start, rows, settings)
+        if other.objective <= climb.objective + settings.tol:
+            break
+        chain, climb = found, other
+        turns.append(name)
+    return (chain, climb), turns
+
+
+def _random_starts(
+    rows: Rows, n_states: int, rng: np.random.Generator, *, diagonal: bool
+) -> dict[str, GaussianChain]:
+    """Starts of several kinds, so that what misleads one of them does not mislead all."""
+    starts = {}
+    for place in range(ROUNDS_OF_SINGLE if rows.values.shape[1] == 1 else ROUNDS):
+        for kind, beside in (("clusters", False), ("clusters beside neighbours", True)):
+            chain = by_clusters(rows, n_states, rng, diagonal=diagonal, beside=beside)
+            starts[f"{kind} {place + 1}"] = chain if beside else with_random_moves(chain, rng)
+        for kind, wide in (("rows", 1.0), ("small rows", SMALL)):
+            chain = by_rows(rows.filled, n_states, rng, wide=wide, diagonal=diagonal)
+            starts[f"{kind} {place + 1}"] = chain
+    return starts
+
+
 def _halved(
-    starts: dict[str, GaussianChain], rows: Rows, settings: HMMSettings, plan: Plan
+    starts: dict[str, GaussianChain], rows: Rows, settings: HMMSettings, rungs: Rungs
 ) -> tuple[dict[str, GaussianChain], dict[str, list[float]]]:
     """The starts that are ahead after a few steps on a part of the rows, the worse ones given up on the way.
 
@@ -92,23 +126,14 @@ def _halved(
     """
     left = dict(starts)
     tried: dict[str, list[float]] = {name: [] for name in starts}
-    for n_steps, most, n_left in plan.rungs:
+    for n_steps, most, n_left in rungs:
         few = _first_rows(rows, most)
         for name, chain in left.items():
             left[name], climb = _polished(chain, few, settings, max_iter=n_steps)
             tried[name].append(climb.objective)
-        ahead = _ahead({name: tried[name][-1] for name in left}, n_left, mixed=plan.mixed)
+        ahead = sorted(left, key=lambda name: tried[name][-1], reverse=True)[:n_left]
         left = {name: left[name] for name in ahead}
     return left, tried
-
-
-def _ahead(objectives: dict[str, float], n_left: int, *, mixed: bool) -> list[str]:
-    """The so many best; if mixed, among several of them the best of each kind."""
-    order = sorted(objectives, key=lambda name: objectives[name], reverse=True)
-    kinds = {name.startswith(CLUSTERS): name for name in reversed(order)}
-    if mixed and n_left > 1:
-        order.sort(key=lambda name: name not in kinds.values())
-    return order[:n_left]
 
 
 def _best_of(
@@ -119,7 +144,7 @@ def _best_of(
     for place in range(settings.n_restarts):
         report(place / settings.n_restarts, f"start {place + 1}")
         diagonal = settings.covariance == "diagonal"
-        start = by_clusters(rows, n_states, rng, diagonal=diagonal, place=place)
+        start = by_clusters(rows, n_states, rng, diagonal=diagonal, beside=place > 0)
         found.append(_polished(start, rows, settings))
     objectives = [climb.objective for _, climb in found]
     chain, climb = found[int(np.argmax(objectives))]
@@ -168,16 +193,14 @@ def _first_rows(rows: Rows, most: int) -> Rows:
 
 
 def by_clusters(
-    rows: Rows, n_states: int, rng: np.random.Generator, *, diagonal: bool, place: int = 0
+    rows: Rows, n_states: int, rng: np.random.Generator, *, diagonal: bool, beside: bool = False
 ) -> GaussianChain:
-    """States that are clusters of rows, whatever stands around them.
-
-    Clusters of a single column are always the same; all but the first are of rows beside their neighbours.
-    """
+    """States that are clusters of rows, whatever stands around them, or of rows beside their neighbours."""
     values = rows.values
-    if place and values.shape[1] == 1:
+    if beside:
+        gone = np.isnan(values).all(axis=1)
         values = np.hstack([values, neighbours(values, rows.ends)])
-        values[np.isnan(values[:, 0])] = np.nan
+        values[gone] = np.nan
     codes = cells_of(values, n_states, rng)
     posterior = np.eye(n_states)[codes]
     posterior[codes < 0] = 1 / n_states
@@ -186,18 +209,18 @@ def by_clusters(
 
 
 def _by_cells(
-    rows: Rows, n_states: int, per_state: int, settings: HMMSettings, rng: np.random.Generator
+    rows: Rows, n_states: int, settings: HMMSettings, rng: np.random.Generator
 ) -> tuple[GaussianChain, dict[str, Any]]:
     """States from counts of cells in windows of three; densities from where the model of cells has them."""
     from tacit.estimators.hmm_learning import Task, learn_tables
     from tacit.polish.hmm_auto import Search
     from tacit.query.paths import smoothed, symbol_evidence
 
-    n_cells = int(np.clip(per_state * n_states, FEWEST_CELLS, MOST_CELLS))
+    n_cells = int(np.clip(PER_STATE * n_states, FEWEST_CELLS, MOST_CELLS))
     codes = cells_of(rows.values, n_cells, rng)
     cells = Sequences(codes, np.diff(rows.ends), tuple(range(int(codes.max(initial=0)) + 1)))
     way = replace(settings, max_iter=min(CELL_STEPS, settings.max_iter))
-    search = Search(climbs=((CELL_STEPS, 3), (CELL_STEPS // 2, 1)))
+    search = Search(climbs=((CELL_STEPS, 3), (CELL_STEPS, 1)))
     tables, told = learn_tables(Task(cells, way, search=search), n_states)
     posterior = smoothed(tables, symbol_evidence(tables.emit[0], codes, rows.ends))
     diagonal = settings.covariance == "diagonal"

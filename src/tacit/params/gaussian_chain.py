@@ -12,7 +12,7 @@ from tacit.params.operators import ChainTables
 
 Array = NDArray[np.float64]
 
-_UNITS = 16.0  # of means, so that exponentials of outlying ones are numbers still
+UNITS = 16.0  # of means, so that exponentials of outlying ones are numbers still
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +48,24 @@ class GaussianChain:
     @cached_property
     def inverse_factors(self) -> Array:
         """(state, column, column) inverses of the factors."""
+        if self.diagonal:
+            own = np.zeros_like(self.factors)
+            places = np.arange(self.n_columns)
+            own[:, places, places] = 1 / self.factors[:, places, places]
+            return own
         return np.asarray(np.linalg.inv(self.factors), dtype=np.float64)
+
+    @cached_property
+    def log_sizes(self) -> Array:
+        """(state,) halves of the logarithms of the covariances' determinants."""
+        return np.asarray(np.log(np.diagonal(self.factors, axis1=1, axis2=2)).sum(axis=1))
 
     @cached_property
     def common_spread(self) -> Array:
         """(column, column) the covariance whose inverse is the mean of those of the states."""
         own = self.inverse_factors
+        if self.diagonal:
+            return np.diag(self.n_states / np.einsum("kii,kii->i", own, own))
         return np.asarray(np.linalg.inv((own.transpose(0, 2, 1) @ own).mean(axis=0)))
 
     def ordered(self, order: NDArray[np.integer]) -> GaussianChain:
@@ -98,7 +110,7 @@ class GaussianLayout:
         places = np.arange(d)
         return np.concatenate([places, rows]), np.concatenate([places, columns])
 
-    @property
+    @cached_property
     def bounds(self) -> NDArray[np.int64]:
         """Where starts, moves, means and factors start, and the end."""
         k = self.n_states
@@ -134,7 +146,7 @@ class GaussianLayout:
         rows, columns = self.lower
         factors = chain.factors[:, rows, columns]
         factors[:, self.n_columns :] = np.exp(factors[:, self.n_columns :])
-        parts = (chain.start, chain.moves, np.exp(chain.means / _UNITS), factors)
+        parts = (chain.start, chain.moves, np.exp(chain.means / UNITS), factors)
         return np.concatenate([each.ravel() for each in parts])
 
     def chain(self, values: Array) -> GaussianChain:
@@ -150,7 +162,7 @@ class GaussianLayout:
         found = GaussianChain(
             starts,
             moves.reshape(k, k),
-            _UNITS * np.log(means.reshape(k, d)),
+            UNITS * np.log(means.reshape(k, d)),
             covariances,
             self.diagonal,
         )
@@ -163,5 +175,5 @@ class GaussianLayout:
         inverse = chain.inverse_factors
         precision = np.einsum("kji,kji->ki", inverse, inverse)  # the diagonal of each inverse
         factors = np.where(rows == columns, 2.0, precision[:, rows]) * visits[:, None]
-        parts = (starts, moves, _UNITS**2 * visits[:, None] * precision, factors)
+        parts = (starts, moves, UNITS**2 * visits[:, None] * precision, factors)
         return np.concatenate([each.ravel() for each in parts])

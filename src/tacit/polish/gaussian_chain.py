@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.params.gaussian_chain import GaussianChain, GaussianLayout
+from tacit.params.gaussian_chain import UNITS, GaussianChain, GaussianLayout
 from tacit.polish.climb import AbsoluteGain, Climb, Step, climb_accelerated
 from tacit.polish.hmm_stationary import long_run, stationary_moves
 from tacit.query.gaussian_chain import number_evidence, patterns_of
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 # Pseudo-counts of the row of starts and of each row of moves.
-STARTS, MOVES = 1.0, 1.0
+STARTS, MOVES = 2.0, 1.0
 # What the prior says of each state's density: how many numbers it counts like, their variance in units of
 # each column's own, and how many numbers say that means are where the column's mean is.
 SPREADS, SPREAD, CENTRES = 1.0, 0.05, 0.01
@@ -190,18 +190,17 @@ def densities(
         States of which the prior takes their common spread; without it, it only has that of columns.
     """
     d = sums.firsts.shape[1]
-    diagonal = sums.seconds.ndim == 2
-    visits = sums.visits if diagonal else sums.visits[:, None]
-    weights = visits + strength * CENTRES
-    means = sums.firsts / np.where(weights > 0, weights, 1.0)
-    counted = visits + strength * SPREADS
+    visits = sums.visits if sums.seconds.ndim == 2 else sums.visits[:, None]
+    weights, counted = visits + strength * CENTRES, visits + strength * SPREADS
     unseen = counted[:, 0] <= 0
-    counted = np.where(counted > 0, counted, 1.0)
+    if not strength:  # states may be nowhere
+        weights, counted = (np.where(each > 0, each, 1.0) for each in (weights, counted))
+    means = sums.firsts / weights
     prior = strength * SPREADS * SPREAD * np.eye(d)
     if chain is not None:
         prior += strength * _n_common(chain) * chain.common_spread
-    if diagonal:
-        variances = (sums.seconds - weights * np.square(means) + np.diag(prior)) / counted
+    if sums.seconds.ndim == 2:
+        variances = (sums.seconds - weights * np.square(means) + prior.diagonal()) / counted
         variances[unseen] = 1.0
         return means, np.maximum(variances, _LEAST)[:, :, None] * np.eye(d)
     outer = means[:, :, None] * means[:, None, :]
@@ -217,12 +216,15 @@ def log_prior(chain: GaussianChain, strength: float) -> float:
     Inverse covariances are Wishart about that of the common spread, which is the likeliest one.
     """
     inverse = chain.inverse_factors
-    log_sizes = 2 * np.log(np.diagonal(chain.factors, axis1=1, axis2=2)).sum()
-    away = np.einsum("kij,kj->ki", inverse, chain.means)
-    spread = SPREADS * (log_sizes + SPREAD * float(np.square(inverse).sum()))
-    common = float(np.linalg.slogdet(chain.common_spread)[1])
+    log_sizes = 2 * float(chain.log_sizes.sum())
+    away = (inverse @ chain.means[:, :, None]).ravel()
+    spread = SPREADS * (log_sizes + SPREAD * float(inverse.ravel() @ inverse.ravel()))
+    if chain.diagonal:
+        common = float(np.log(chain.common_spread.diagonal()).sum())
+    else:
+        common = float(np.linalg.slogdet(chain.common_spread)[1])
     common *= _n_common(chain) * chain.n_states
-    return -0.5 * strength * float(spread + CENTRES * float(np.square(away).sum()) - common)
+    return -0.5 * strength * (spread + CENTRES * float(away @ away) - common)
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,13 +255,12 @@ def expected(chain: GaussianChain, rows: Rows) -> Expected:
         log_likelihood = float(logs.sum() + seen.taken.sum())
         return Expected(log_likelihood, starts, moves, _totals(posterior), sums)
     visits, firsts, seconds = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
-    log_sizes = np.log(np.diagonal(chain.factors, axis1=1, axis2=2)).sum(axis=1)
     log_likelihood = expect_numbers(
         chain.start,
         chain.moves,
         chain.means,
         chain.inverse_factors,
-        log_sizes,
+        chain.log_sizes,
         chain.diagonal,
         *(lanes.columns, lanes.begins, lanes.lengths),
         *((starts, moves), (visits, firsts, seconds)),
@@ -282,10 +283,19 @@ def gaussian_step(
     A stationary start follows from the moves; these are then likelier than before, if not the likeliest.
     """
     from tacit.loops.climbing import maximise
+    from tacit.loops.number_step import number_step
 
     k = layout.n_states
     n_tables = k + k * k
     pseudo = strength * np.concatenate([np.full(k, STARTS / k), np.full(k * k, MOVES / k)])
+
+    if rows.lanes is not None and not stationary:
+        lanes = rows.lanes.columns, rows.lanes.begins, rows.lanes.lengths
+        shape = k, layout.n_columns, layout.diagonal, UNITS
+        n_common = COMMON + (1 if layout.diagonal else layout.n_columns)
+        weights = SPREADS, SPREADS * SPREAD, CENTRES, n_common
+        prior = (*(strength * each for each in weights), _LEAST)
+        return lambda values: number_step(values, shape, pseudo, prior, lanes)
 
     def step(values: Array) -> tuple[float, Array, Array]:
         chain = layout.chain(values)
