@@ -241,8 +241,8 @@ class TripleSums:
         """(p, p, p) shares of triples in the columns that the sums were taken with."""
         if not self.total > 0:
             raise DataError(
-                "no document has three words or more; topics are found from three words that meet: give longer "
-                'documents, or learn="em", which does without moments'
+                "no document has three words or more; topics are found from three words that meet: give "
+                'longer documents, or learn="em", which does without moments'
             )
         # Two of the three, or all three, are one occurrence: -sym(w w z) + 2 n w w w, with z the spread rows.
         met = self.spread - (2 / 3) * self.once[:, None] * columns
