@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 START_ALPHA0, BURSTY_CAP = 0.1, 3
 # What the other reading must gain, in perplexity: real documents gain several times as much, those drawn from
 # a topic model next to nothing.
-BURSTY_GAIN, ALPHA0_GAIN = 0.01, 0.1
+BURSTY_GAIN, ALPHA0_GAIN = 0.025, 0.1
 SMOOTHING = 0.01  # of the words of all documents, in each topic, where words are scored
 _LEAST_SAMPLE = 100  # fewer say nothing about readings
 _TRIAL_TOPICS = 20

@@ -18,7 +18,7 @@ from tacit.factor.diagonals import joint_diagonals
 Array = NDArray[np.float64]
 
 _TURNS = 1e-3  # sines of Jacobi rotations that count: the steps that follow come closer
-_STEPS = 50  # of these, at most
+_STEPS = 20  # of these, at most; more gain nothing where components are mostly noise
 _STILL = 1e-6  # a step that moves no entry more is the last; near the end they double the digits
 _STARTS, _POWERS = 10, 30  # of the power method, for each component
 _ALS_STARTS, _ALS_STEPS, _ALS_LEFT = 3, 300, 1e-10  # starts, steps, share that a step must gain
