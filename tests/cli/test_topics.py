@@ -150,9 +150,12 @@ def test_topics_are_drawn_as_a_picture(folder, tmp_path):
     drawn = (tmp_path / "topics.svg").read_text()
     assert "share of all words" in drawn
     assert "law" in drawn
+    more = ("--kind", "singular-values")
+    tacit_says("plot", folder / "topics.tacit", "-o", tmp_path / "values.svg", *more)
+    assert "noise" in (tmp_path / "values.svg").read_text()
     for option in (("--kind", "tree"), ("--density", "cat")):
         said = tacit_says("plot", folder / "topics.tacit", "-o", "x.svg", *option, code=1)
-        assert "TopicModel has one picture" in said
+        assert "TopicModel has two pictures" in said
 
 
 def test_settings_of_moments_reach_the_model(folder, monkeypatch):

@@ -9,6 +9,8 @@ import pytest
 from tacit import load, plot
 from tacit.errors import NotAvailableError
 from tacit.estimators.automata import WeightedAutomaton
+from tacit.estimators.topic_model import TopicModel
+from tacit.toy.documents import random_topics, sample_documents
 
 
 @pytest.fixture(autouse=True)
@@ -135,3 +137,17 @@ def test_the_kept_values_of_an_older_file_are_drawn_alone():
     model = WeightedAutomaton(rank=2).fit(["ab", "abab", "ab", "b"] * 10)
     del model.diagnostics_["singular_values"]
     assert drawn(plot.singular_values(model)).keys() == {"kept"}
+
+
+def test_topics_show_eigenvalues_of_pairs_of_words_over_the_noise():
+    drawn = sample_documents(random_topics(4, 60, random_state=0), 800, 40, random_state=1)
+    model = TopicModel(4, 0.4, learn="moments", cap=None, n_jobs=1).fit(drawn)
+    told = model.diagnostics_["moments"]
+    for given in (model, model.diagnostics_, told):
+        ax = plot.singular_values(given)
+        kept, cut = (np.asarray(dots.get_offsets()) for dots in ax.collections)
+        assert kept[:, 1] == pytest.approx(told["eigenvalues"][:4])
+        assert len(cut) == len(told["eigenvalues"]) - 4
+        (line,) = ax.get_lines()
+        assert line.get_ydata()[0] == told["noise"]
+        assert kept[:, 1].min() > told["noise"] > cut[:, 1].max()

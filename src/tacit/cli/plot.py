@@ -85,7 +85,7 @@ def plot(
     picture_kind(output)  # before the work, not after it
     fitted = asked_model(model, topics=True)
     if is_topic_model(fitted):
-        save_picture(_topics(fitted, kind, density, posterior), output)
+        save_picture(_topics(fitted, kind, asked=density or posterior), output)
         return
     if hasattr(fitted, "symbols_"):
         if density is not None or component is not None or kind is Kind.tree:
@@ -125,17 +125,17 @@ def _chain(fitted: Any, kind: Kind | None, posterior: Path | None, sequence: str
     return pictures.transitions(fitted)
 
 
-def _topics(fitted: Any, *others: Any) -> Axes:
-    """The picture of topics, where no other one is asked for."""
+def _topics(fitted: Any, kind: Kind | None, *, asked: Any) -> Axes:
+    """The picture of topics, or of the eigenvalues of pairs of words, where no other one is asked for."""
     from tacit import plot as pictures
     from tacit.errors import NotAvailableError
 
-    if any(other is not None for other in others):
+    if asked or kind not in (None, Kind.singular_values):
         raise NotAvailableError(
-            f"{type(fitted).__name__} has one picture: topics with their weights and words; leave out "
-            f"--kind, --density and --posterior"
+            f"{type(fitted).__name__} has two pictures: topics with their weights and words, and with --kind "
+            f"singular-values how many topics pairs of words show"
         )
-    return pictures.topics(fitted)
+    return pictures.singular_values(fitted) if kind else pictures.topics(fitted)
 
 
 def _density(fitted: Any, target: str, given: list[str] | None) -> Axes:

@@ -24,8 +24,8 @@ def singular_values(model: Any, ax: Axes | None = None, *, max_label: int = 24) 
 
     Where kept values stand far above the threshold and cut ones far below, the number of states is
     clear; where they crowd around it, more data or fewer states are wanted. Edges are sorted by their
-    smallest kept value: the weakest stands at the left. Of a hidden Markov model or an automaton there is one
-    spectrum, from the largest value on: where it turns flat, noise begins.
+    smallest kept value: the weakest stands at the left. Of a hidden Markov model, an automaton or topics
+    there is one spectrum, from the largest value on: where it turns flat, noise begins.
 
     Parameters
     ----------
@@ -33,7 +33,8 @@ def singular_values(model: Any, ax: Axes | None = None, *, max_label: int = 24) 
         ``diagnostics_["edges"]`` has ``{"kept": [...], "cut": [...], "threshold": number}`` for each edge, by
         its name; or it is a list of these, each with its name as ``"edge"``. Of models of sequences
         ``diagnostics_["singular_values"]`` and ``diagnostics_["n_kept"]`` (or "n_supported"), with the level
-        of "noise" where it is known; or ``singular_values_`` and ``rank_``.
+        of "noise" where it is known; or ``singular_values_`` and ``rank_``. Of topics the eigenvalues of
+        pairs of words, ``diagnostics_["moments"]``.
     ax : matplotlib.axes.Axes, optional
     max_label : int
         Longer names of edges are cut.
@@ -97,10 +98,13 @@ def singular_values(model: Any, ax: Axes | None = None, *, max_label: int = 24) 
 
 
 def _spectrum(model: Any) -> tuple[Array, int, float | None] | None:
-    """The singular values behind a model of sequences, how many were kept, and the level of noise."""
+    """The singular values of a model of sequences or topics, how many were kept, and the level of noise."""
     found = model if isinstance(model, Mapping) else getattr(model, "diagnostics_", None)
     if not isinstance(found, Mapping):
         return None
+    pairs = found.get("moments", found)
+    if isinstance(pairs, Mapping) and "eigenvalues" in pairs:
+        return np.array(pairs["eigenvalues"]), len(pairs["values"]), float(pairs["noise"])
     told = found.get("singular_values", getattr(model, "singular_values_", ()))
     values = np.asarray(told, dtype=np.float64)
     if not len(values):
