@@ -77,14 +77,17 @@ def test_a_better_start_than_k_means_where_groups_are_many():
 
 @pytest.mark.parametrize("covariance_type", COVARIANCE_TYPES)
 def test_the_start_for_rows_is_that_of_k_means_where_none_is_better(covariance_type):
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(300, 4)) + np.repeat(9 * rng.normal(size=(3, 4)), 100, axis=0)
+    rows = np.random.default_rng(3).normal(size=(300, 4))
     kind = {"n_components": 3, "covariance_type": covariance_type}
-    start = GaussianMixtureMoments(3).fit(rows).as_start(covariance_type, rows)
-    ours = GaussianMixture(**kind, **start).fit(rows)
-    theirs = GaussianMixture(**kind, random_state=0).fit(rows)
-    assert ours.n_iter_ == theirs.n_iter_
-    assert ours.score_samples(rows) == pytest.approx(theirs.score_samples(rows), rel=1e-9)
+    model, scores = GaussianMixtureMoments(3).fit(rows), []
+    for seed in range(3):
+        start = model.as_start(covariance_type, rows, random_state=seed)
+        ours = GaussianMixture(**kind, **start).fit(rows)
+        theirs = GaussianMixture(**kind, random_state=seed).fit(rows)
+        assert ours.n_iter_ == theirs.n_iter_
+        assert ours.score_samples(rows) == pytest.approx(theirs.score_samples(rows), rel=1e-9)
+        scores.append(theirs.score(rows))
+    assert np.ptp(scores) > 1e-4  # as k-means falls out
 
 
 def test_the_start_for_rows_is_better_where_k_means_cuts_a_wide_component():
@@ -94,10 +97,12 @@ def test_the_start_for_rows_is_better_where_k_means_cuts_a_wide_component():
     of = rng.choice(4, 1000, p=[0.7, 0.1, 0.1, 0.1])
     rows = means[of] + np.array([2.0, 0.5, 0.5, 0.5])[of][:, None] * rng.normal(size=(1000, 12))
     kind = {"n_components": 4, "covariance_type": "diag"}
-    start = GaussianMixtureMoments(4).fit(rows).as_start("diag", rows)
-    ours = GaussianMixture(**kind, **start).fit(rows).score(rows)
-    theirs = [GaussianMixture(**kind, random_state=s).fit(rows).score(rows) for s in range(3)]
-    assert ours > np.mean(theirs) + 0.1
+    model = GaussianMixtureMoments(4).fit(rows)
+    starts = [model.as_start("diag", rows, random_state=seed) for seed in range(4)]
+    ours = [GaussianMixture(**kind, **start).fit(rows).score(rows) for start in starts]
+    theirs = [GaussianMixture(**kind, random_state=s).fit(rows).score(rows) for s in range(4)]
+    assert np.mean(ours) > np.mean(theirs) + 0.1
+    assert np.ptp(ours) < 1e-3
 
 
 def test_a_start_that_overfits_is_not_taken():
@@ -178,6 +183,8 @@ def test_what_rows_cannot_tell_is_refused():
         GaussianMixtureMoments(2).fit(np.ones((20, 3)))
     with pytest.raises(ArgumentError, match="covariance_type='round'"):
         GaussianMixtureMoments(2).fit(rows).as_start("round")
+    with pytest.raises(ArgumentError, match="random_state=-1"):
+        GaussianMixtureMoments(2).fit(rows).as_start("full", rows, random_state=-1)
 
 
 def test_a_climb_that_is_cut_short_says_so():

@@ -158,7 +158,9 @@ class GaussianMixtureMoments(DensityMixin, BaseEstimator):
         check_rows("n_samples", n_samples)
         return draw(self._fitted(), n_samples, generator_from(random_state))[0]
 
-    def as_start(self, covariance_type: str = "full", X: Any = None) -> dict[str, Array]:
+    def as_start(
+        self, covariance_type: str = "full", X: Any = None, *, random_state: int = 0
+    ) -> dict[str, Array]:
         """Arguments that make scikit-learn's `GaussianMixture` start here, instead of with k-means.
 
         Parameters
@@ -166,10 +168,13 @@ class GaussianMixtureMoments(DensityMixin, BaseEstimator):
         covariance_type : {"full", "tied", "diag", "spherical"}
             That of the `GaussianMixture`.
         X : (row, column) array or frame of numbers, optional
-            What the `GaussianMixture` will learn from. The components are then compared with five runs of
-            k-means, all after a few steps of EM with covariances of that form, by how well rows that were
-            left out are foretold. The tightest clusters of k-means are the start unless another is better,
-            by more than `tol` and half a standard error. Give the `GaussianMixture` the same `reg_covar`.
+            What the `GaussianMixture` will learn from. The k-means start that it would have is then compared
+            with the components and with two other runs of k-means, all after a few steps of EM with
+            covariances of that form, by how well rows that were left out are foretold. It is the start
+            unless another is better by more than `tol` and one and a half standard errors. Give the
+            `GaussianMixture` the same `reg_covar`.
+        random_state : int
+            With `X`: the seed that the `GaussianMixture` would have.
 
         Returns
         -------
@@ -190,12 +195,18 @@ class GaussianMixtureMoments(DensityMixin, BaseEstimator):
         from tacit.loops.threads import one_blas_thread
 
         check_choice("covariance_type", covariance_type, COVARIANCE_TYPES)
+        check_rows("random_state", random_state)
         mixture, found = self._fitted(), None
         if X is not None:
             rows = self._rows(X)
             with one_blas_thread():
                 found = start_for(
-                    rows, mixture, covariance_type, least_variance=self.reg_covar, tol=self.tol
+                    rows,
+                    mixture,
+                    covariance_type,
+                    least_variance=self.reg_covar,
+                    tol=self.tol,
+                    seed=random_state,
                 )
         return spherical_start(mixture, covariance_type) if found is None else found
 
@@ -244,7 +255,8 @@ class GaussianMixtureMoments(DensityMixin, BaseEstimator):
             if own:
                 other, _ = mixture_of_moments(moments, self.n_components, own_variances=False)
                 starts["common"] = other
-            clusters = clustered_mixture(rows_to_compare(rows), self.n_components)
+            few = rows_to_compare(len(rows))
+            clusters = clustered_mixture(rows[few], self.n_components)
             if clusters.n_components == self.n_components:  # else there are fewer different rows
                 starts["clusters"] = clusters
         return self._climbed(rows, {name: self._wider(each) for name, each in starts.items()})
@@ -283,7 +295,7 @@ class GaussianMixtureMoments(DensityMixin, BaseEstimator):
         from tacit.estimators.mixture_starts import judged, rows_to_compare
         from tacit.query.gaussian_mixture import membership
 
-        few = rows_to_compare(rows)
+        few = rows[rows_to_compare(len(rows))]
         scores = judged(
             few,
             {name: membership(start, few)[1].T for name, start in starts.items()},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -17,21 +18,20 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# Runs of k-means that are compared with the moments.
-N_CLUSTERINGS = 5
+# Runs of k-means beside scikit-learn's.
+N_CLUSTERINGS = 2
 MOST_SWEEPS = 100
 # Steps of EM from each start, before they are compared.
 STEPS_TO_COMPARE = 10
 # More rows than this are not looked at to compare them.
 ROWS_TO_COMPARE = 4000
-# A start is better than the tightest clusters if it foretells rows better by so many standard errors.
-BETTER = 0.5
+# A start is better than scikit-learn's if it foretells rows better by more than so many standard errors.
+BETTER = 1.5
 
 
-def rows_to_compare(rows: Array) -> Array:
-    """Rows that starts are compared on, in an order that means nothing; the same every time."""
-    order = np.random.default_rng(0).permutation(len(rows))
-    return rows[order[:ROWS_TO_COMPARE]]
+def rows_to_compare(n_rows: int) -> NDArray[np.int64]:
+    """Which rows starts are compared on, in an order that means nothing; the same every time."""
+    return np.random.default_rng(0).permutation(n_rows)[:ROWS_TO_COMPARE]
 
 
 def judged(
@@ -58,30 +58,53 @@ def judged(
     }
 
 
-def clusterings(rows: Array, n_components: int) -> list[Array]:
-    """(component, row) different clusters of k-means, the tightest first; none where rows are too few."""
+def usual_start(rows: Array, n_components: int, seed: int) -> Array:
+    """(component, row) the clusters of k-means that a `GaussianMixture` with a seed starts from."""
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than clusters
+        labels = KMeans(n_components, n_init=1, random_state=seed).fit(rows).labels_
+    return _as_chances(labels, n_components)
+
+
+def other_clusters(rows: Array, usual: Array) -> list[Array]:
+    """(component, row) clusters of k-means from other seeds, where they are different."""
     centred = rows - rows.mean(axis=0)
-    found: dict[str, tuple[float, Array]] = {}
+    found = {_between(centred, usual): usual}
     for seed in range(N_CLUSTERINGS):
-        cells = cells_of(
-            centred, n_components, np.random.default_rng(seed), most_sweeps=MOST_SWEEPS
-        )
-        chances = np.zeros((n_components, len(rows)))
-        chances[cells, np.arange(len(rows))] = 1.0
-        mass = chances.sum(axis=1)
-        if mass.all():
-            between = float((np.square(chances @ centred).sum(axis=1) / mass).sum())
-            found.setdefault(f"{between:.9e}", (between, chances))
-    return [chances for _, chances in sorted(found.values(), key=lambda each: -each[0])]
+        rng = np.random.default_rng(seed)
+        cells = cells_of(centred, len(usual), rng, most_sweeps=MOST_SWEEPS)
+        chances = _as_chances(cells, len(usual))
+        found.setdefault(_between(centred, chances), chances)
+    return list(found.values())[1:]
+
+
+def _as_chances(labels: NDArray[np.int32], n_components: int) -> Array:
+    return np.asarray((np.arange(n_components)[:, None] == labels).astype(np.float64))
+
+
+def _between(centred: Array, chances: Array) -> str:
+    """The squares between clusters, to nine digits: whatever they are called, and whatever their order."""
+    mass = np.maximum(chances.sum(axis=1), 1.0)
+    return f"{(np.square(chances @ centred).sum(axis=1) / mass).sum():.9e}"
 
 
 def start_for(
-    rows: Array, mixture: SphericalMixture, form: str, *, least_variance: float, tol: float
+    rows: Array,
+    mixture: SphericalMixture,
+    form: str,
+    *,
+    least_variance: float,
+    tol: float,
+    seed: int,
 ) -> dict[str, Array] | None:
-    """A start for scikit-learn's `GaussianMixture`, or None where covariances are singular from all.
+    """A start for scikit-learn's `GaussianMixture`, or None where covariances are singular.
 
-    The tightest clusters of k-means are the start unless components of the moments, or other clusters,
-    foretell rows left out better, by more than `tol` and `BETTER` standard errors.
+    The clusters that it would start from are taken unless the components of the moments, or other clusters,
+    foretell rows left out better, by more than `tol` and `BETTER` standard errors: what few rows say of two
+    optima that are equally good is chance.
 
     Parameters
     ----------
@@ -92,17 +115,24 @@ def start_for(
         One of scikit-learn's.
     least_variance, tol : float
         Of EM.
+    seed : int
+        Of the `GaussianMixture`.
     """
-    how: dict[str, Any] = {"least_variance": least_variance, "tol": tol}
-    rows = rows_to_compare(rows)
-    named = enumerate(clusterings(rows, mixture.n_components))
-    starts = {f"clusters {place}": each for place, each in named}
-    starts["moments"] = membership(mixture, rows)[1].T
-    scores = judged(rows, starts, form, **how)
-    middle = rows.mean(axis=0)
+    few = rows_to_compare(len(rows))
+    usual = usual_start(rows, mixture.n_components, seed)
+    starts = {"usual": usual[:, few], "moments": membership(mixture, rows[few])[1].T}
+    for place, each in enumerate(other_clusters(rows[few], starts["usual"])):
+        starts[f"clusters {place}"] = each
+    scores = judged(rows[few], starts, form, least_variance=least_variance, tol=tol)
+    chosen = _chosen(scores, "usual", tol)
+    seen, chances = rows, usual
+    if chosen == "moments":
+        chances = membership(mixture, rows)[1].T
+    elif chosen != "usual":
+        seen, chances = rows[few], starts[chosen]
+    middle = seen.mean(axis=0)
     try:
-        sums = weighted_sums(rows - middle, starts[_chosen(scores, tol)], form)
-        found = components_of(sums, form, least_variance)
+        found = components_of(weighted_sums(seen - middle, chances, form), form, least_variance)
     except np.linalg.LinAlgError:
         return None
     return {
@@ -112,19 +142,24 @@ def start_for(
     }
 
 
-def _chosen(scores: dict[str, Array], tol: float) -> str:
-    """The best start, if it is better than the first."""
-    usual = next(iter(scores))
-    chosen, most = usual, 0.0
-    for name, own in scores.items():
-        if np.isfinite(own).all() and np.isfinite(scores[usual]).all():
-            gains = own - scores[usual]
-            gain, error = float(gains.mean()), float(gains.std() / np.sqrt(len(gains)))
-        else:
-            gain, error = (np.inf if np.isfinite(own).all() else 0.0), 0.0
-        if gain > max(most, tol, BETTER * error):
-            chosen, most = name, gain
-    return chosen
+def _chosen(scores: dict[str, Array], usual: str, tol: float) -> str:
+    """The best start, if it is better than the usual one."""
+    means = {name: float(each.mean()) for name, each in scores.items()}
+    least = means[usual]
+    if np.isfinite(least):  # else covariances are singular from there
+        better = [
+            name
+            for name, each in scores.items()
+            if np.isfinite(means[name])
+            and means[name] > least + max(tol, BETTER * _error(each - scores[usual]))
+        ]
+        return max(better, key=lambda name: means[name], default=usual)
+    return max(means, key=lambda name: means[name])
+
+
+def _error(differences: Array) -> float:
+    """The standard error of their mean."""
+    return float(differences.std() / np.sqrt(len(differences)))
 
 
 def spherical_start(mixture: SphericalMixture, form: str) -> dict[str, Array]:
