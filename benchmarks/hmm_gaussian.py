@@ -266,10 +266,11 @@ def told_of(name: str, pairs: Sequence[Pair]) -> str:
 
 
 def warm_up() -> None:
-    """Compile the loops before times are taken."""
-    small = drawn_numbers(drawn_model(SETTINGS[0], 99), 20, 0)
+    """Compile the loops before times are taken, those of few sequences and those of many."""
+    small = drawn_numbers(drawn_model(SETTINGS[0], 99), 100, 0)
     for setting in (SETTINGS[0], SETTINGS[2], SETTINGS[3]):
-        ours(setting, small[:, :, np.arange(setting.n_columns) % 2])
+        for rows in (small[:20], small):
+            ours(setting, rows[:, :, np.arange(setting.n_columns) % 2])
 
 
 def main() -> None:
