@@ -11,8 +11,7 @@ import re
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 import tacit
-from tacit.data.document_reading import read_documents
-from tacit.data.document_words import keep_words, plain_word
+from tacit.data.document_words import plain_word
 
 NUMPY = "linalg random fft"
 SCIPY = "linalg sparse stats optimize signal spatial interpolate ndimage special"
@@ -28,8 +27,8 @@ for name in modules:
         text = inspect.getdoc(vars(module)[thing])
         if text and not thing.startswith("_"):
             manual[text] = re.findall(r"[a-z]+", text.lower())
-documents = keep_words(
-    read_documents(list(manual.values())),
+documents = tacit.keep_words(
+    tacit.read_documents(list(manual.values())),
     least_documents=10,
     most_share=0.2,
     stop_words=ENGLISH_STOP_WORDS,

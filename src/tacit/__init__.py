@@ -36,9 +36,11 @@ __all__ = [  # noqa: RUF022  by letter, whatever the case
     "WeightedAutomaton",
     "datasets",
     "evaluate",
+    "keep_words",
     "learn_structure",
     "load",
     "plot",
+    "read_documents",
     "read_trees",
     "toy",
 ]
@@ -72,15 +74,19 @@ _HOMES = {
     "WeightedAutomaton": "tacit.estimators.automata",
     "datasets": "tacit.datasets",
     "evaluate": "tacit.evaluate",
+    "keep_words": "tacit.data.document_words",
     "learn_structure": "tacit.estimators.structures",
     "load": "tacit.estimators.saved",
     "plot": "tacit.plot",
+    "read_documents": "tacit.data.document_reading",
     "read_trees": "tacit.data.parse_trees",
     "toy": "tacit.toy",
 }
 
 if TYPE_CHECKING:
     from tacit import datasets, evaluate, plot, toy
+    from tacit.data.document_reading import read_documents
+    from tacit.data.document_words import keep_words
     from tacit.data.parse_trees import ParseTree, read_trees
     from tacit.errors import TacitError
     from tacit.estimators.automata import WeightedAutomaton
