@@ -10,9 +10,11 @@ from tacit.evaluate.topics import (
     completion_perplexity,
     distinct_share,
     halves,
+    repetition,
     topic_agreement,
 )
 from tacit.params.topics import Topics
+from tacit.toy.documents import make_bursty, random_topics, sample_documents
 
 
 def test_halves_add_up_to_the_documents():
@@ -65,3 +67,12 @@ def test_distinct_words_and_agreement_are_one_at_best():
     apart = np.kron(np.eye(2), np.full((1, 3), 1 / 3))
     assert topic_agreement(apart[:1], apart[1:]) == 0.0
     assert topic_agreement(apart, apart[:1]) == pytest.approx(0.5)
+
+
+def test_words_come_again_as_often_as_topics_say_and_oftener_in_bursty_documents():
+    truth = random_topics(5, 2000, 0.2, random_state=0)
+    drawn = sample_documents(truth, 1000, 60, random_state=1)
+    assert repetition(truth, drawn.counts) == pytest.approx(1, abs=0.03)
+    bursty = make_bursty(drawn, random_state=2)
+    assert repetition(truth, bursty.counts) > 3
+    assert repetition(truth, drawn.counts[:0]) == 0

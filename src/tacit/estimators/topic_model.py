@@ -53,7 +53,7 @@ class TopicModel(TopicQueries, BaseEstimator):
         honest), or all documents.
     cap : int, "auto" or None
         In moments a word counts at most so often in one document, against repetition and spam. ``"auto"``:
-        three times where some documents complete others better so, as real ones do, which repeat words;
+        three times where words come again in a document much oftener than topics say, as in real ones;
         otherwise without bound, but documents of hardly more than one word are left out.
     solver : {"jacobi", "power", "simultaneous", "als"}
         How the tensor of moments is taken apart, see `tacit.factor.tensors.decompose`.

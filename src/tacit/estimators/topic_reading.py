@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.data.documents import SAMPLE, Counts, DocumentBatches
 from tacit.errors import DataError, RankError
-from tacit.evaluate.topics import completion_perplexity
+from tacit.evaluate.topics import completion_perplexity, repetition
 from tacit.factor.topics import topic_moments
 from tacit.moments.documents import DocumentMoments, Weighting
 from tacit.params.topics import LearntTopics, Topics, topics_of_moments
@@ -23,9 +23,12 @@ Array = NDArray[np.float64]
 # Chosen on the Associated Press documents: the sum of Dirichlet parameters with which moments of real
 # documents are read, and how often a word counts in one of them at most.
 START_ALPHA0, BURSTY_CAP = 0.1, 3
-# What the other reading must gain, in perplexity: real documents gain several times as much, those drawn from
-# a topic model next to nothing.
-BURSTY_GAIN, ALPHA0_GAIN = 0.025, 0.1
+# How many times as often as topics say words come again in documents that are read so: news 4 times, those
+# drawn from a topic model at most twice.
+REPEATED = 3.0
+# The share of perplexity that the small sum of parameters must save: it saves twice as much of news, and half
+# of it at most where documents are drawn from a topic model.
+ALPHA0_GAIN = 0.1
 SMOOTHING = 0.01  # of the words of all documents, in each topic, where words are scored
 _LEAST_SAMPLE = 100  # fewer say nothing about readings
 _TRIAL_TOPICS = 20
@@ -54,8 +57,9 @@ class TopicSettings:
 def chosen_reading(batches: DocumentBatches, settings: TopicSettings) -> TopicSettings:
     """The settings, with a bound on counts where ``"auto"`` asks for one and documents repeat words.
 
-    Topics of some documents, with the bound and without, complete others of them. Nothing but the first
-    documents is read where they are not in memory; that is not counted as a pass.
+    Topics of some documents say how often words of others should come again; where they do oftener, the bound
+    is taken if it completes these better. Nothing but the first documents is read where they are not in
+    memory; that is not counted as a pass.
     """
     if settings.weighting.cap != "auto":
         return settings
@@ -64,28 +68,30 @@ def chosen_reading(batches: DocumentBatches, settings: TopicSettings) -> TopicSe
     if counts.shape[0] < _LEAST_SAMPLE:
         return bounded
     n_topics = min(settings.n_topics or _TRIAL_TOPICS, _TRIAL_TOPICS)
-    alpha0 = 0.0 if settings.single else START_ALPHA0
-    try:
-        plain = _completed(counts, n_topics, alpha0, settings)
-        other = _completed(counts, n_topics, alpha0, bounded)
-    except (RankError, DataError):
-        return bounded
-    return replace(bounded, bursty=True) if other < (1 - BURSTY_GAIN) * plain else settings
-
-
-def _completed(counts: Counts, n_topics: int, alpha0: float, settings: TopicSettings) -> float:
-    """The perplexity of every fifth document with the topics of the others."""
-    from tacit.loops.threads import one_blas_thread
-
     apart = np.arange(counts.shape[0]) % _APART == _APART - 1
     rest, test = counts[np.flatnonzero(~apart)], counts[np.flatnonzero(apart)]
-    source = DocumentMoments([rest], counts.shape[1], settings.weighting)
+    try:
+        plain = _tried(rest, test, n_topics, settings)
+        if not plain.repetition(test) > REPEATED:
+            return settings
+        other = _tried(rest, test, n_topics, bounded)
+    except RankError:
+        return bounded
+    better = other.perplexity(test) < plain.perplexity(test)
+    return replace(bounded, bursty=True) if better else settings
+
+
+def _tried(rest: Counts, test: Counts, n_topics: int, settings: TopicSettings) -> _Fitted:
+    """Topics of some documents, fitted to others."""
+    from tacit.loops.threads import one_blas_thread
+
+    source = DocumentMoments([rest], rest.shape[1], settings.weighting)
     with one_blas_thread():
         moments = topic_moments(
             source, n_topics, n_products=_FEW_PRODUCTS, random_state=settings.seed
         )
-        learnt = topics_of_moments(moments, alpha0=alpha0)
-    return _Fitted.to(test, learnt, settings.n_jobs).perplexity(test)
+        learnt = topics_of_moments(moments, alpha0=0.0 if settings.single else START_ALPHA0)
+    return _Fitted.to(test, learnt, settings.n_jobs)
 
 
 def passes_of(batches: DocumentBatches) -> int:
@@ -165,11 +171,18 @@ class _Fitted:
 
     def perplexity(self, counts: Counts) -> float:
         """How well documents are completed; not a number where there is nothing to complete."""
-        topics = Topics(self.words, self.learnt.topics.weights, self.alpha0)
         try:
-            return completion_perplexity(topics, counts, n_jobs=self.n_jobs)
+            return completion_perplexity(self._topics, counts, n_jobs=self.n_jobs)
         except DataError:
             return np.nan
+
+    def repetition(self, counts: Counts) -> float:
+        """How much oftener words come again than the topics say."""
+        return repetition(self._topics, counts, n_jobs=self.n_jobs)
+
+    @property
+    def _topics(self) -> Topics:
+        return Topics(self.words, self.learnt.topics.weights, self.alpha0)
 
 
 def fitted_sum(words: Array, counts: Counts, n_jobs: int) -> float:

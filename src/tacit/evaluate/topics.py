@@ -70,6 +70,30 @@ def completion_perplexity(
     return float(np.exp(-log_words(topics, mixtures, second) / total))
 
 
+def repetition(topics: Topics, counts: Counts, *, random_state: int = 0, n_jobs: int = 1) -> float:
+    """How many times as often as topics say the words of one half of a document occur in its other half.
+
+    One where topics explain documents; more where a word makes itself likelier, as in real documents (Church
+    and Gale 1995), or where topics are few or far from the true ones. Zero where there is nothing to count.
+
+    Parameters
+    ----------
+    topics : Topics
+    counts : (document, word) CSR array
+        Documents that were not learnt from.
+    random_state : int
+        Of the halves.
+    n_jobs : int
+        Threads.
+    """
+    first, second = halves(counts, random_state)
+    there = first.astype(bool).astype(np.float64)
+    mixtures = document_mixtures(topics, first, n_jobs=n_jobs)
+    shares = ((there @ topics.words.T) * mixtures).sum(axis=1)  # (document,)
+    expected = float(shares @ np.asarray(second.sum(axis=1), dtype=np.float64).ravel())
+    return float(second.multiply(there).sum()) / expected if expected > 0 else 0.0
+
+
 def coherence(tops: NDArray[Any], counts: Counts) -> Array:
     """(topic,) mean normalised pointwise mutual information of pairs of top words.
 
