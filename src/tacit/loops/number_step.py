@@ -1,4 +1,4 @@
-"""A compiled step of EM on chains of normal numbers, from flat numbers to flat numbers."""
+"""Compiled steps of EM on chains of normal numbers, from flat numbers to flat numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 from numba import njit
 
 from tacit.loops.climbing import maximise
-from tacit.loops.lanes import expect_numbers
 
 _TINY = 1e-300
 
@@ -40,8 +39,9 @@ def lower_inverse(factor, out):
 
 
 @njit(cache=True, nogil=True)
-def _read(values, k, d, diagonal, units):
-    """Means and factors that flat numbers hold, the factors' inverses and logarithms of their sizes."""
+def read_numbers(values, shape):
+    """Means that flat numbers hold, inverses of factors and logarithms of their sizes."""
+    k, d, diagonal, units = shape
     at = k + k * k
     means, log_sizes = np.empty((k, d)), np.zeros(k)
     factors, inverses = np.zeros((k, d, d)), np.zeros((k, d, d))
@@ -166,47 +166,39 @@ def _masses(inverses, visits, diagonal, units, out):
 
 
 @njit(cache=True, nogil=True)
-def number_step(values, shape, pseudo, prior, lanes):
-    """The objective at flat numbers, the numbers that a step leads to, and how much each is known.
+def better_numbers(values, parts, counts, sums, shape, pseudo, prior):
+    """The prior at flat numbers, the numbers that a step leads to, and how much each is known.
 
     Parameters
     ----------
     values : (p,)
         As `tacit.params.gaussian_chain.GaussianLayout` has them.
+    parts : tuple
+        Means, inverses of factors and logarithms of their sizes, see `read_numbers`.
+    counts : (state + state * state,)
+        Of starts and moves; pseudo-counts are added.
+    sums : tuple
+        Visits, rows and squares of rows, see `tacit.loops.lanes.expect_numbers`.
     shape : tuple of int, int, bool and float
         States, columns, whether these are independent given the state, and the unit of means.
     pseudo : (state + state * state,)
-        Pseudo-counts of starts and moves.
     prior : tuple of float
         How many numbers the prior of each spread counts like, these times their variance, how many say where
         means are, how many the common spread counts like; and the least variance.
-    lanes : tuple
-        Columns, begins and lengths, see `expect_numbers`.
     """
-    k, d, diagonal, units = shape
+    k, _, diagonal, units = shape
+    means, inverses, log_sizes = parts
+    visits, firsts, seconds = sums
     n_tables = k + k * k
-    tables = values[:n_tables]
-    means, inverses, log_sizes = _read(values, k, d, diagonal, units)
     common, log_common = _common_spread(inverses)
-    counts = np.zeros(n_tables)
-    visits, firsts, seconds = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
-    objective = expect_numbers(
-        tables[:k],
-        tables[k:].reshape(k, k),
-        means,
-        inverses,
-        log_sizes,
-        diagonal,
-        lanes[0],
-        lanes[1],
-        lanes[2],
-        (counts[:k], counts[k:].reshape(k, k)),
-        (visits, firsts, seconds),
-    )
-    objective += _log_prior(means, inverses, log_sizes, log_common, prior)
-    dirichlet, better = maximise(counts, pseudo, tables, np.arange(k + 1) * k)
-    image, masses = np.empty_like(values), np.empty_like(values)
-    image[:n_tables], masses[:n_tables] = better, counts
+    objective = _log_prior(means, inverses, log_sizes, log_common, prior)
+    row_starts = np.empty(k + 1, np.int64)
+    for row in range(k + 1):
+        row_starts[row] = row * k
+    dirichlet, better = maximise(counts, pseudo, values[:n_tables], row_starts)
+    image, masses = np.empty(len(values)), np.empty(len(values))
+    for at in range(n_tables):
+        image[at], masses[at] = better[at], counts[at]
     _densities(visits, firsts, seconds, common, prior, diagonal, units, image[n_tables:])
     _masses(inverses, visits, diagonal, units, masses[n_tables:])
     return objective + dirichlet, image, masses

@@ -275,6 +275,34 @@ def expected(chain: GaussianChain, rows: Rows) -> Expected:
     return Expected(log_likelihood, starts, moves, visits, sums)
 
 
+def _compiled_step(layout: GaussianLayout, lanes: Lanes, strength: float, pseudo: Array) -> Step:
+    """The step of `gaussian_step` for sequences side by side, several times as fast."""
+    from tacit.loops.lanes import expect_numbers
+    from tacit.loops.number_step import better_numbers, read_numbers
+
+    k, d = layout.n_states, layout.n_columns
+    n_tables = k + k * k
+    shape = k, d, layout.diagonal, UNITS
+    weights = SPREADS, SPREADS * SPREAD, CENTRES, COMMON + (1 if layout.diagonal else d)
+    prior = (*(strength * each for each in weights), _LEAST)
+
+    def step(values: Array) -> tuple[float, Array, Array]:
+        means, whiteners, log_sizes = read_numbers(values, shape)
+        tables, counts = values[:n_tables], np.zeros(n_tables)
+        sums = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
+        likelihood = expect_numbers(
+            *(tables[:k], tables[k:].reshape(k, k)),
+            *(means, whiteners, log_sizes, layout.diagonal),
+            *(lanes.columns, lanes.begins, lanes.lengths),
+            *((counts[:k], counts[k:].reshape(k, k)), sums),
+        )
+        parts = means, whiteners, log_sizes
+        more, image, masses = better_numbers(values, parts, counts, sums, shape, pseudo, prior)
+        return likelihood + more, image, masses
+
+    return step
+
+
 def gaussian_step(
     layout: GaussianLayout, rows: Rows, strength: float, *, stationary: bool = False
 ) -> Step:
@@ -283,19 +311,13 @@ def gaussian_step(
     A stationary start follows from the moves; these are then likelier than before, if not the likeliest.
     """
     from tacit.loops.climbing import maximise
-    from tacit.loops.number_step import number_step
 
     k = layout.n_states
     n_tables = k + k * k
     pseudo = strength * np.concatenate([np.full(k, STARTS / k), np.full(k * k, MOVES / k)])
 
     if rows.lanes is not None and not stationary:
-        lanes = rows.lanes.columns, rows.lanes.begins, rows.lanes.lengths
-        shape = k, layout.n_columns, layout.diagonal, UNITS
-        n_common = COMMON + (1 if layout.diagonal else layout.n_columns)
-        weights = SPREADS, SPREADS * SPREAD, CENTRES, n_common
-        prior = (*(strength * each for each in weights), _LEAST)
-        return lambda values: number_step(values, shape, pseudo, prior, lanes)
+        return _compiled_step(layout, rows.lanes, strength, pseudo)
 
     def step(values: Array) -> tuple[float, Array, Array]:
         chain = layout.chain(values)
