@@ -56,6 +56,11 @@ def test_mistakes_are_told_in_a_line(folder, monkeypatch):
     fit = ("fit", "classes", "rows.csv", "-o", "x.tacit")
     assert "neither a number nor auto" in tacit_says(*fit, "-k", "few", code=2)
     assert "there is 'rows.csv'" in tacit_says("fit", "classes", "row.csv", "-o", "x.tacit", code=1)
+    assert "Possible options: --learn" in tacit_says(*fit, "--lern", "em", code=2)
+    said = tacit_says(*fit, "-k", "2", "--drop", "a", "--drop", "b", "--drop", "c", code=1)
+    assert "n_columns=2, and 3 or more are needed" in said
+    said = tacit_says(*fit, "-k", "3", "--learn", "tensor", "--drop", "e", code=1)
+    assert "give n_states<=2" in said
     tacit.ChowLiuTree().fit("rows.csv").save("tree.tacit")
     said = tacit_says("predict", "tree.tacit", "rows.csv", "--states", code=1)
     assert "ChowLiuTree has no hidden variables" in said

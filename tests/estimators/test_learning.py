@@ -224,7 +224,7 @@ def test_the_default_is_at_least_as_good_as_em_with_restarts():
     assert default.n_iter_ < climbed.n_iter_ / 3
 
 
-@pytest.mark.parametrize("learn", TABLE_WAYS)
+@pytest.mark.parametrize("learn", [*TABLE_WAYS, "tensor"])
 def test_a_mixture_comes_back_up_to_the_numbering_of_states(learn):
     topology, truth = truth_of("star6", cards=4, n_states=3, diagonal=4.0)
     model = LatentClass(3, learn, tol=1e-7).fit(sample_codes(truth, 20_000, 1))
@@ -237,6 +237,22 @@ def test_a_mixture_comes_back_up_to_the_numbering_of_states(learn):
     ]
     assert min(gaps) < 0.06
     assert topology.hidden == model.topology_.hidden
+
+
+def test_a_tensor_of_three_views_gives_classes_of_many_columns():
+    """Binary columns in groups; more rows bring it nearer; other trees have no such way."""
+    topology, truth = truth_of("star9", cards=2, n_states=3, diagonal=3.0)
+    test = sample_codes(truth, 5000, 2)
+    gaps = []
+    for n_rows in (2000, 200_000):
+        model = LatentClass(3, "tensor").fit(sample_codes(truth, n_rows, 1))
+        gaps.append(divergence(truth, model.network_, test))
+        views = model.diagnostics_["views"]
+        assert [len(view) for view in views] == [2, 2, 2]
+        assert len({name for view in views for name in view}) == 6
+    assert gaps[1] < min(gaps[0] / 3, 0.005)
+    with pytest.raises(ArgumentError, match="learn='tensor'"):
+        LatentTree(3, topology, "tensor").fit(test)
 
 
 @pytest.mark.parametrize("learn", [*WAYS])

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from tacit.cli import learning
-from tacit.cli.fit_tree import Learn
 from tacit.cli.options import Data, Json
+
+FEWEST_COLUMNS = 3  # two could be of any classes
+
+
+class Learn(StrEnum):
+    """Ways of learning the tables of classes."""
+
+    auto = "auto"
+    tensor = "tensor"
+    spectral = "spectral"
+    hierarchical = "hierarchical"
+    mossel_roch = "mossel-roch"
+    em = "em"
+    online_em = "online-em"
 
 
 def classes(
@@ -17,7 +31,7 @@ def classes(
     number: Annotated[
         str, typer.Option("--classes", "-k", metavar="N|auto", help="How many classes.")
     ] = "auto",
-    learn: Annotated[Learn, typer.Option(help="How parameters are learnt.")] = Learn.auto,
+    learn: Annotated[Learn, typer.Option(help="How tables are learnt.")] = Learn.auto,
     validation: learning.Validation = None,
     drop: learning.Drop = None,
     restarts: learning.Restarts = 5,
@@ -51,4 +65,6 @@ def classes(
         progress=True,
         random_state=seed,
     )
-    learning.learn_and_save(model, data, output, validation=validation, drop=drop, json=json)
+    learning.learn_and_save(
+        model, data, output, validation=validation, drop=drop, json=json, fewest=FEWEST_COLUMNS
+    )

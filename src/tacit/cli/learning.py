@@ -74,10 +74,17 @@ def learn_and_save(
     validation: Path | None = None,
     drop: list[str] | None = None,
     json: bool = False,
+    fewest: int = 1,
 ) -> None:
-    """Fit a model, save it, and say what was learnt."""
+    """Fit a model of so many columns or more, save it, and say what was learnt."""
+    from tacit.errors import DataError
+
     held_out = None if validation is None else rows_of(validation, drop)
     model.fit(rows_of(data, drop), validation=held_out)
+    if len(model.schema_) < fewest:
+        raise DataError(
+            f"{data} has n_columns={len(model.schema_)}, and {fewest} or more are needed; give more columns"
+        )
     model.set_params(progress=None)
     model.save(output)
     tell(model, output, json=json)

@@ -9,7 +9,7 @@ from tacit.errors import ArgumentError
 from tacit.estimators.arguments import check_choice, check_count, check_number, seed_from
 from tacit.estimators.choosing import Open, learn_open
 from tacit.estimators.keeping import keep
-from tacit.estimators.recipes import WAYS, Job, Settings
+from tacit.estimators.recipes import CLASS_WAYS, WAYS, Job, Settings
 from tacit.estimators.states import check_carried, chosen_states, known_states, state_counts
 from tacit.estimators.structures import asked_topology
 from tacit.estimators.tree_queries import TreeQueries
@@ -114,6 +114,8 @@ class LatentTree(TreeQueries):
     True
     """
 
+    _ways = WAYS
+
     def __init__(
         self,
         n_states: int | Mapping[str, int] | str = "auto",
@@ -210,7 +212,7 @@ class LatentTree(TreeQueries):
                 )
             named = known if isinstance(self.n_states, Mapping | str) else ()
             check_carried(tree, states, self.learn, table, named)
-            learnt = WAYS[self.learn](Job(table, tree, states, moments, settings, report))
+            learnt = self._ways[self.learn](Job(table, tree, states, moments, settings, report))
         learnt.diagnostics.update(choice)
         needed = table.weights is not None or not is_star(tree)
         counts = moments.pairs().counts if needed else None
@@ -244,7 +246,7 @@ class LatentTree(TreeQueries):
         """The arguments about learning, checked."""
         from tacit.loops.threads import n_threads
 
-        check_choice("learn", self.learn, tuple(WAYS))
+        check_choice("learn", self.learn, tuple(self._ways))
         self._check_components()
         check_choice("representation", self.representation, REPRESENTATIONS)
         self._check_policies()
@@ -319,6 +321,11 @@ class LatentClass(LatentTree):
     (``diagnostics_["n_exchanged"]``). With pseudo_counts="auto", the strength of the prior of each column is
     learnt, too (``diagnostics_["pseudo_counts"]``). Nothing is drawn.
 
+    learn="tensor" is a way more, consistent and without any steps: three groups of up to `features` columns
+    are three views of the class (``diagnostics_["views"]``), and the decomposition of their joint table gives
+    shares and tables (Anandkumar, Hsu and Kakade 2012). It looks at few columns, "auto" at all, and it wants
+    many rows. Of fewer than three columns there are no classes: two are taken as they hang together.
+
     Examples
     --------
     >>> import tacit
@@ -328,6 +335,8 @@ class LatentClass(LatentTree):
     >>> model.posterior(rows)["h"].shape
     (500, 3)
     """
+
+    _ways = CLASS_WAYS
 
     def __init__(
         self,

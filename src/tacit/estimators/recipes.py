@@ -271,6 +271,20 @@ def learn_mossel_roch(job: Job) -> Learnt:
     return Learnt(tables, found.report.as_dict())
 
 
+def learn_tensor(job: Job) -> Learnt:
+    """Tables of a star by tensor decomposition of three groups of columns (Anandkumar et al. 2012)."""
+    from tacit.params.class_views import classes_by_views
+
+    job.report(0.1, "counting and factorising")
+    found = classes_by_views(job.moments, job.n_states[-1], job.settings.features)
+    # Tables from counts may hold zeros, and one of them would make a whole row impossible.
+    values = np.concatenate([*(each.ravel() for each in found.tables), found.shares])
+    counts = values * job.moments.n_rows + job.prior(1.0, 1.0).pseudo
+    names = job.table.schema.names
+    views = [[names[column] for column in view] for view in found.views]
+    return Learnt(Tables(job.layout, normalise_rows(job.layout, counts)), {"views": views})
+
+
 WAYS: dict[str, Callable[[Job], Learnt]] = {
     "auto": learn_auto,
     "spectral": learn_spectral,
@@ -279,6 +293,7 @@ WAYS: dict[str, Callable[[Job], Learnt]] = {
     "em": learn_em,
     "online-em": learn_online_em,
 }
+CLASS_WAYS = {**WAYS, "tensor": learn_tensor}  # of a star
 
 
 def _prior_strength(job: Job, values: Array) -> float:

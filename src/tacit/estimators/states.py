@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, ArgumentTypeError, RankError, TooExpensiveError
 from tacit.estimators.progress import Report, silent
-from tacit.estimators.recipes import WAYS, Job, Settings
+from tacit.estimators.recipes import CLASS_WAYS, Job, Settings
 from tacit.factor.ranks import side_ranks
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ def held_out_rows(job: Job, held_out: Table, learn: str) -> Array:
     check_carried(job.tree, job.n_states, learn, job.table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        learnt = WAYS[learn](job)
+        learnt = CLASS_WAYS[learn](job)
     return log_prob(learnt.network, Evidence(held_out.codes)).values
 
 

@@ -32,6 +32,7 @@ Codes = NDArray[Any]
 
 # All of these were chosen on some thirty tables of 120 to 50,000 rows, real and drawn.
 # Steps before the prior is learnt, before the first exchange of classes, after each; exchanges at most.
+STEPS_TO_CHOOSE = 2  # among starts
 STEPS_BEFORE_PRIOR, STEPS_BEFORE_EXCHANGE, STEPS_BETWEEN, MOST_EXCHANGES = 5, 1, 5, 4
 # Pseudo-counts of a column's tables: where they start, how far from there they usually are (standard
 # deviation of the logarithm), the most; and those of the shares.
@@ -180,10 +181,9 @@ def learn_classes(
     progress : callable, optional
         Told of the number of steps and the objective, after each of the climbs.
     """
-    from tacit.loops.class_climb import tables_of
     from tacit.loops.class_prior import prior_strengths
     from tacit.loops.class_prior import pseudo_counts as spread
-    from tacit.params.class_start import class_start
+    from tacit.params.class_start import class_starts
 
     few, marginals = expect.fewer(ROWS_LOOKED_AT), expect.marginals
     k, n_columns = expect.layout.n_states[-1], expect.codes.shape[1]
@@ -193,17 +193,17 @@ def learn_classes(
     of_shares = SHARE_STRENGTH if pseudo_counts is None else pseudo_counts
     strengths = np.full(n_columns, strength)
     pseudo = spread(strengths, marginals, expect.starts, of_shares, k)
-    tables = class_start(few.codes, few.weights, few.starts, marginals, k, strength)
-    tables += pseudo
-    tables_of(tables, expect.starts, tables)
-    if pseudo_counts is not None or max_iter <= STEPS_BEFORE_PRIOR:
+    starts = class_starts(few.codes, few.weights, few.starts, marginals, k, strength)
+    tables, made = _likeliest(expect, pseudo, starts, max_iter)
+    if pseudo_counts is not None or max_iter <= made + STEPS_BEFORE_PRIOR:
         found, n_exchanged = climb_classes(
-            expect, pseudo, tables, least, max_iter=max_iter, progress=progress
+            expect, pseudo, tables, least, max_iter=max_iter, made=made, progress=progress
         )
     else:
         first, counts = _climb(expect, pseudo, tables, least, STEPS_BEFORE_PRIOR)
+        made += first.n_steps
         if progress is not None:
-            progress(first.n_steps, first.objective)
+            progress(made, first.objective)
         strengths = prior_strengths(
             counts[:-1],
             marginals,
@@ -220,10 +220,29 @@ def learn_classes(
             first.values,
             least,
             max_iter=max_iter,
-            made=first.n_steps,
+            made=made,
             progress=progress,
         )
     return LearntClasses(replace(found, values=expect.flat(found.values)), n_exchanged, strengths)
+
+
+def _likeliest(
+    expect: ClassExpectation, pseudo: Array, starts: list[Array], max_iter: int
+) -> tuple[Array, int]:
+    """The tables of the start from which a few steps lead highest, and how many steps were made."""
+    from tacit.loops.class_climb import tables_of
+
+    made, best, found = 0, -np.inf, starts[0]
+    for counts in starts:
+        tables = counts + pseudo
+        tables_of(tables, expect.starts, tables)
+        if len(starts) == 1 or made + STEPS_TO_CHOOSE >= max_iter:
+            return (tables if made == 0 else found), made
+        tried, _ = _climb(expect, pseudo, tables, 0.0, STEPS_TO_CHOOSE)
+        made += tried.n_steps
+        if tried.objective > best:
+            best, found = tried.objective, tried.values
+    return found, made
 
 
 def climb_classes(
