@@ -6,7 +6,7 @@ from scipy.optimize import linear_sum_assignment
 
 from tacit.data.documents import Documents
 from tacit.errors import ArgumentError, RankError
-from tacit.factor.topics import pair_directions, topic_moments, whitened
+from tacit.factor.topics import _new_columns, pair_directions, topic_moments, whitened
 from tacit.moments.documents import DocumentMoments, Weighting
 from tacit.params.topics import Topics, best_alpha0, topics_of_documents, topics_of_moments
 from tacit.toy.documents import ExactTopicMoments, add_spam, random_topics, sample_documents
@@ -83,6 +83,21 @@ def test_directions_are_eigenvectors_of_the_scaled_pairs():
     assert np.diag(found.second) == pytest.approx(values[:4], abs=1e-10)
     assert found.values[0] == pytest.approx(1, abs=1e-10)
     assert found.basis.T @ found.basis == pytest.approx(np.eye(4), abs=1e-10)
+
+
+@pytest.mark.parametrize("alike", [0.0, 1e-12, 1.0])
+def test_columns_of_products_are_orthonormal_however_dependent_they_are(alike):
+    rng = np.random.default_rng(0)
+    known = np.linalg.qr(rng.normal(size=(60, 9)))[0]
+    columns = rng.normal(size=(60, 6))
+    columns[:, 1] = columns[:, 0] + alike * columns[:, 1]
+    columns[:, 2] = known @ rng.normal(size=9) + alike * columns[:, 2]
+    found = _new_columns(columns, known)
+    assert found.T @ found == pytest.approx(np.eye(6), abs=1e-13)
+    assert np.abs(known.T @ found).max() < 1e-13
+    if alike == 1.0:
+        both = np.hstack([known, found])
+        assert both @ (both.T @ columns) == pytest.approx(columns, abs=1e-12)
 
 
 def test_whitened_pairs_are_the_identity():

@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 MORE = 10  # random directions besides those wanted
 _ZERO = 1e-10  # eigenvalues of this share of the first are rounding errors
-_APART = 1e-2  # the least eigenvalue of the products of columns that are far from dependent
+_APART = 1e-2  # columns are far from dependent where no eigenvalue of their products is less
 _GAP = 1.5  # times the next eigenvalue: where a number of topics ends (beyond 5, real documents have 1.13)
 
 
@@ -127,21 +127,8 @@ def pair_directions(
     scale = np.divide(1.0, root, out=np.zeros(size), where=met)
     # The first columns came before the scale was known: they count as columns over the scale.
     first, turn = np.linalg.qr(root[:, None] * block[:, :room])
-    n_columns = first.shape[1]
-    basis = np.empty((size, min(n_products * width, room)), order="F")
-    images = np.empty_like(basis)
-    basis[:, :n_columns] = first
-    images[:, :n_columns] = np.linalg.solve(turn.T, (scale[:, None] * pairs.product[:, :room]).T).T
-    while n_columns < basis.shape[1]:
-        known, n_more = basis[:, :n_columns], min(width, basis.shape[1] - n_columns)
-        rest = images[:, n_columns - width : n_columns][:, :n_more]
-        for _ in range(2):  # twice is enough for orthogonality to rounding
-            rest = rest - known @ (known.T @ rest)
-        rest = _orthonormal(rest, known)
-        more = slice(n_columns, n_columns + n_more)
-        basis[:, more] = rest
-        images[:, more] = scale[:, None] * source.pairs(scale[:, None] * rest).product
-        n_columns += n_more
+    image = np.linalg.solve(turn.T, (scale[:, None] * pairs.product[:, :room]).T).T
+    basis, images = _product_space(source, scale, first, image, min(n_products * width, room))
     small = basis.T @ images
     values, vectors = np.linalg.eigh(0.5 * (small + small.T))
     values, vectors = values[::-1], vectors[:, ::-1]
@@ -167,19 +154,36 @@ def pair_directions(
     )
 
 
-def _orthonormal(columns: Array, known: Array) -> Array:
-    """Orthonormal columns of the same span, orthogonal to known ones as those given are, to rounding.
+def _product_space(
+    source: MomentSource, scale: Array, first: Array, image: Array, n_columns: int
+) -> tuple[Array, Array]:
+    """Orthonormal columns, the first given, the others of products with those before; all their products."""
+    size, width = first.shape
+    basis = np.empty((size, n_columns), order="F")
+    images = np.empty_like(basis)
+    basis[:, :width], images[:, :width] = first, image
+    for start in range(width, n_columns, width):
+        more = slice(start, min(start + width, n_columns))
+        before = images[:, start - width : start][:, : more.stop - start]
+        basis[:, more] = _new_columns(before, basis[:, :start])
+        images[:, more] = scale[:, None] * source.pairs(scale[:, None] * basis[:, more]).product
+    return basis, images
 
-    A factor of Cholesky is several times as fast as reflections, and as exact where columns are far from
-    dependent. Where they are not, what is left of them is rounding, and not orthogonal to anything.
+
+def _new_columns(columns: Array, known: Array) -> Array:
+    """Orthonormal columns that span the rest of some when known orthonormal ones are taken away.
+
+    A factor of Cholesky is several times as fast as reflections, and as exact where the rest is far from
+    dependent. Where it is not, some of it is rounding, and has to be made orthogonal once more.
     """
-    lengths = np.linalg.norm(columns, axis=0)
-    if lengths.min() > 0:
-        scaled = columns / lengths
-        values = np.linalg.eigvalsh(products := scaled.T @ scaled)
-        if values[0] > _APART:
-            return np.ascontiguousarray(np.linalg.solve(np.linalg.cholesky(products), scaled.T).T)
-    rest = np.linalg.qr(columns)[0]
+    rest = columns - known @ (known.T @ columns)
+    lengths = np.linalg.norm(rest, axis=0)
+    rest = rest - known @ (known.T @ rest)  # twice is enough for orthogonality to rounding
+    scaled = rest / np.maximum(lengths, np.finfo(np.float64).tiny)
+    products = scaled.T @ scaled
+    if np.linalg.eigvalsh(products)[0] > _APART:
+        return np.asarray(np.linalg.solve(np.linalg.cholesky(products), scaled.T).T)
+    rest = np.linalg.qr(rest)[0]
     return np.linalg.qr(rest - known @ (known.T @ rest))[0]
 
 
