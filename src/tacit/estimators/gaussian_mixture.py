@@ -169,7 +169,7 @@ class GaussianMixtureMoments(DensityMixin, BaseEstimator):
             That of the `GaussianMixture`.
         X : (row, column) array or frame of numbers, optional
             What the `GaussianMixture` will learn from. The k-means start that it would have is then compared
-            with the components and with five other runs of k-means, all after a few steps of EM with
+            with the components and with two other runs of k-means, all after a few steps of EM with
             covariances of that form, by how well rows that were left out are foretold. It is the start
             unless another is better by more than `tol` and one and a half standard errors. Give the
             `GaussianMixture` the same `reg_covar`.

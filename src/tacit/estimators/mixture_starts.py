@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 # Runs of k-means beside scikit-learn's.
-N_CLUSTERINGS = 5
+N_CLUSTERINGS = 2
 MOST_SWEEPS = 100
 # Steps of EM from each start, before they are compared.
 STEPS_TO_COMPARE = 10
