@@ -1,5 +1,7 @@
 """EM on mixtures of product distributions: steps against those of any tree, and what exchanges are for."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -50,6 +52,60 @@ def even_pseudo(expect):
 def same_counts(one, other):
     assert one[0] == pytest.approx(other[0], rel=1e-12)
     assert one[1] == pytest.approx(other[1], rel=1e-9, abs=1e-9)
+
+
+@given(st.integers(0, 500), st.integers(1, 6))
+def test_halvings_are_all_that_no_cluster_makes_likelier(seed, n_clusters):
+    rng = np.random.default_rng(seed)
+    starts = np.array([0, 2, 5])
+    counts = np.zeros((n_clusters, 6))
+    for cluster, size in enumerate(rng.integers(0, 9, n_clusters)):
+        for first, last in ((0, 2), (2, 5)):
+            counts[cluster, first:last] = rng.multinomial(
+                size, rng.dirichlet(np.ones(last - first))
+            )
+        counts[cluster, 5] = size
+        counts[cluster] *= rng.uniform(0.5, 2)  # no two ways are equally likely
+    pseudo = np.array([0.4, 0.6, 0.2, 0.5, 0.3])
+    filled = counts[counts[:, 5] > 0]
+
+    def value(sides):
+        total = 0.0
+        for side in (0, 1):
+            own = filled[sides == side].sum(axis=0)
+            total += own[5] * np.log(own[5])
+            for first, last in ((0, 2), (2, 5)):
+                cells = own[first:last] + pseudo[first:last]
+                total += (cells * np.log(cells / cells.sum())).sum()
+        return total
+
+    ways = [np.array(sides) for sides in product((0, 1), repeat=len(filled))]
+    values = {tuple(sides): value(sides) for sides in ways if 0 < sides.sum() < len(sides)}
+
+    def stays(sides):
+        others = [
+            tuple(np.array(sides) ^ np.eye(len(sides), dtype=int)[at]) for at in range(len(sides))
+        ]
+        return all(values.get(other, -np.inf) <= values[sides] for other in others)
+
+    kept = sorted(
+        (values[sides] for sides in values if sides[-1] == 1 and stays(sides)), reverse=True
+    )
+    found = class_start.halvings(counts, starts, pseudo, 100)
+    assert len(found) == len(kept)
+    for halves, wanted in zip(found, kept, strict=True):
+        assert halves.sum(axis=0) == pytest.approx(filled.sum(axis=0))
+        sizes = [tuple(np.round(half, 6)) for half in halves]
+        reached = [
+            values[sides]
+            for sides in values
+            if sorted(sizes)
+            == sorted(
+                tuple(np.round(filled[np.array(sides) == side].sum(axis=0), 6)) for side in (0, 1)
+            )
+        ]
+        assert any(each == pytest.approx(wanted) for each in reached)
+    assert len(class_start.halvings(counts, starts, pseudo, 1)) == min(len(kept), 1)
 
 
 @given(st.integers(0, 500), st.booleans())

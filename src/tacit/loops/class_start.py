@@ -315,3 +315,53 @@ def grouped(counts, starts, pseudo, n_groups, n_rounds):
         if not moved:
             break
     return np.maximum(sums, 0.0)
+
+
+@njit(cache=True, nogil=True)
+def halvings(counts, starts, pseudo, most):
+    """(halving, half, cell and size) Counts of the ways to make two groups of clusters, the likeliest first.
+
+    All ways are tried; those count that no single cluster makes likelier by changing sides.
+
+    Parameters
+    ----------
+    counts : (cluster, cell and size)
+    starts : (column + 1,)
+    pseudo : (cell,)  added to the counts of both groups
+    most : of halvings
+    """
+    filled = counts[counts[:, -1] > 0.0]
+    n, nothing = len(filled), np.zeros(counts.shape[1])
+    if n < 2:
+        return np.zeros((0, 2, counts.shape[1]))
+    # Bit i of a way: the side of cluster i. The last is always on the other side.
+    n_ways = 1 << (n - 1)
+    values, whole = np.full(n_ways, -np.inf), nothing.copy()
+    for cluster in range(n):
+        whole += filled[cluster]
+    side, before = nothing.copy(), 0
+    for place in range(1, n_ways):
+        way = place ^ (place >> 1)  # Gray's order: one cluster changes sides
+        for cluster in range(n - 1):
+            bit = 1 << cluster
+            if (way ^ before) & bit:
+                side += filled[cluster] if way & bit else -filled[cluster]
+        before = way
+        one = _likelihood(side, nothing, starts, pseudo)
+        values[way] = one + _likelihood(whole, -side, starts, pseudo)
+    best = values.copy()
+    for way in range(1, n_ways):
+        for cluster in range(n):
+            other = way ^ (1 << cluster)
+            other = min(other, 2 * n_ways - 1 - other)
+            if values[other] > values[way]:
+                best[way] = -np.inf
+    order = np.argsort(-best)[:most]
+    n_found = 0
+    while n_found < len(order) and best[order[n_found]] > -np.inf:
+        n_found += 1
+    out = np.zeros((n_found, 2, counts.shape[1]))
+    for place in range(n_found):
+        for cluster in range(n):
+            out[place, 1 - ((order[place] >> cluster) & 1)] += filled[cluster]
+    return out

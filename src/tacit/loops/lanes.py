@@ -196,7 +196,7 @@ def _forward(start, backwards, densities, columns, lengths, room, logs):
         if t >= lengths[-1]:  # the shortest
             _padded(likely[t], t, lengths, 1.0)
         _weighed(before, likely[t], now[t], total, over[t])
-        n_small = 0
+        n_small = np.int64(0)
         for s in range(lanes):
             logs[s] += work[s] if t < lengths[s] else 0.0
             product[s] *= total[s]

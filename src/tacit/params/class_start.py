@@ -3,8 +3,8 @@
 Second moments of the scaled one-hot rows give each row a place in a few dimensions (multiple correspondence
 analysis), in which clusters are cheap to find: more than there are classes. Those whose rows lose least
 likelihood by it are then merged. From there EM, with exchanges of classes, ended about as high as the best of
-ten random starts, on tables of 120 to 50,000 rows. Two classes have nothing to exchange, and get more starts.
-Nothing is drawn.
+ten random starts, on tables of 120 to 50,000 rows. Two classes have nothing to exchange: they get a start
+from each way to halve the clusters that no cluster makes likelier by changing sides. Nothing is drawn.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ N_AXES, N_PASSES, N_ROUNDS = 4, 3, 8
 N_MOVES = 3  # of each cluster from a class to another, at most
 # The most clusters for each class: four, but not more than so many if two for each are not.
 CLUSTERS_PER_CLASS, ENOUGH_CLUSTERS = 4, 12
-SAME_SIZE = 0.03  # of all rows: starts whose classes differ less in size are taken for the same
+# Two classes: axes, clusters, and ways to halve these that EM starts from, at most.
+AXES_OF_TWO, CLUSTERS_OF_TWO, MOST_HALVINGS = 6, 8, 8
 
 
 def class_starts(
@@ -48,24 +49,25 @@ def class_starts(
     pseudo : float
         Pseudo-counts of every class in each column, where clusters are compared.
     """
-    from tacit.loops.class_start import cluster_counts, clusters_of, grouped, points_of
+    from tacit.loops.class_start import (
+        cluster_counts,
+        clusters_of,
+        grouped,
+        halvings,
+        points_of,
+    )
 
-    n_axes = max(min(N_AXES, len(marginals) - codes.shape[1]), 1)
-    points = points_of(codes, weights, starts, marginals, n_axes, N_PASSES)
-    numbers = [max(2 * n_classes, min(CLUSTERS_PER_CLASS * n_classes, ENOUGH_CLUSTERS))]
+    most_axes, n_clusters = (
+        N_AXES,
+        max(2 * n_classes, min(CLUSTERS_PER_CLASS * n_classes, ENOUGH_CLUSTERS)),
+    )
     if n_classes == 2:
-        numbers += [2 * n_classes, n_classes]
-    found: list[Array] = []
-    for n_clusters in numbers:
-        labels = clusters_of(points, weights, n_clusters, N_ROUNDS)
-        counts = cluster_counts(codes, weights, starts, labels, n_clusters)
-        groups = grouped(counts, starts, pseudo * marginals, n_classes, N_MOVES)
-        if not any(_alike(groups, other.T) for other in found):
-            found.append(np.ascontiguousarray(groups.T))
-    return found
-
-
-def _alike(one: Array, other: Array) -> bool:
-    """Whether two groups of rows are nearly those of another start, by their sizes."""
-    apart = np.sort(one[:, -1]) - np.sort(other[:, -1])
-    return bool(np.abs(apart).max() < SAME_SIZE * one[:, -1].sum())
+        most_axes, n_clusters = AXES_OF_TWO, CLUSTERS_OF_TWO
+    n_axes = max(min(most_axes, len(marginals) - codes.shape[1]), 1)
+    points = points_of(codes, weights, starts, marginals, n_axes, N_PASSES)
+    labels = clusters_of(points, weights, n_clusters, N_ROUNDS)
+    counts = cluster_counts(codes, weights, starts, labels, n_clusters)
+    prior = pseudo * marginals
+    if n_classes == 2 and len(found := halvings(counts, starts, prior, MOST_HALVINGS)):
+        return [np.ascontiguousarray(each.T) for each in found]
+    return [np.ascontiguousarray(grouped(counts, starts, prior, n_classes, N_MOVES).T)]

@@ -32,7 +32,7 @@ Codes = NDArray[Any]
 
 # All of these were chosen on some thirty tables of 120 to 50,000 rows, real and drawn.
 # Steps before the prior is learnt, before the first exchange of classes, after each; exchanges at most.
-STEPS_TO_CHOOSE = 2  # among starts
+STEPS_TO_CHOOSE = 4  # among starts
 STEPS_BEFORE_PRIOR, STEPS_BEFORE_EXCHANGE, STEPS_BETWEEN, MOST_EXCHANGES = 5, 1, 5, 4
 # Pseudo-counts of a column's tables: where they start, how far from there they usually are (standard
 # deviation of the logarithm), the most; and those of the shares.
