@@ -57,7 +57,7 @@ SETS = ("votes", "iris", "wine", "breast_cancer", "diabetes", "digits", "nltcs",
 QUICK_SETS = SETS[:3]
 LEAST = math.log(1e-12)  # of a row that a peer takes for impossible
 # A fit that takes less than so many seconds is made so many times.
-SHORT, TIMES = 0.1, 5
+SHORT, TIMES = 0.1, 15
 
 
 # -- the tables ---------------------------------------------------------------------------------------
