@@ -134,11 +134,16 @@ def _opened(path: Path, raw: IO[bytes]) -> IO[bytes] | Any:
 
 def _ahead(blocks: Iterator[bytes]) -> Iterator[bytes]:
     """The same blocks, the next one unpacked while the last is worked on."""
-    with ThreadPoolExecutor(1) as pool:
+    pool = ThreadPoolExecutor(1)
+    try:
         coming = pool.submit(next, blocks, b"")
         while block := coming.result():
             coming = pool.submit(next, blocks, b"")
             yield block
+    finally:
+        # Blocks that nobody asks for any more are collected at any time, also while another thread begins:
+        # to wait here for the own one would be to wait for ever.
+        pool.shutdown(wait=False)
 
 
 # -- lines ------------------------------------------------------------------------------------------
