@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from threading import Event, Thread
 
 import joblib
 import numba
@@ -10,7 +11,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from tacit.errors import ArgumentError
-from tacit.loops.threads import limit_threads, n_threads, one_blas_thread
+from tacit.loops.threads import ahead, limit_threads, n_threads, one_blas_thread
 
 
 def blas_threads():
@@ -104,3 +105,34 @@ def test_negative_numbers_count_back_from_all_processors():
 def test_numbers_of_jobs_that_make_no_sense_are_refused(n_jobs):
     with pytest.raises(ArgumentError, match="n_jobs="):
         n_threads(n_jobs)
+
+
+def test_items_made_ahead_are_all_of_them_in_order():
+    assert list(ahead(range(5))) == list(range(5))
+    assert list(ahead(())) == []
+
+
+def test_errors_of_items_made_ahead_come_in_their_turn():
+    items = ahead(1 / each for each in (1, 2, 0, 4))
+    assert [next(items), next(items)] == [1.0, 0.5]
+    with pytest.raises(ZeroDivisionError):
+        next(items)
+
+
+def test_items_that_nobody_asks_for_are_not_waited_for():
+    go_on = Event()
+
+    def slow():
+        yield 1
+        go_on.wait()
+        yield 2
+
+    items = ahead(slow())
+    assert next(items) == 1
+    closing = Thread(target=items.close)
+    closing.start()
+    closing.join(5)
+    waited = closing.is_alive()
+    go_on.set()
+    closing.join()
+    assert not waited

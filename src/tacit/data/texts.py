@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import IO, Any
 
 from tacit.data.missing_files import near_name
 from tacit.errors import ArgumentTypeError, DataError, FileFormatError, MissingDataError
+from tacit.loops.threads import ahead
 
 BLOCK = 1 << 22  # bytes that are read at once
 _LINES = 4096  # lines of an iterable that are joined at once
@@ -73,7 +73,7 @@ def _files(paths: Sequence[Path]) -> Iterator[TextSource]:
     for path, size in zip(paths, sizes, strict=True):
         read = [0]
         share = partial(_share, read, done, total)
-        yield TextSource(repr(str(path)), _ahead(_read(path, read)), share)
+        yield TextSource(repr(str(path)), ahead(_read(path, read)), share)
         done += size
 
 
@@ -130,20 +130,6 @@ def _opened(path: Path, raw: IO[bytes]) -> IO[bytes] | Any:
 
         return pa.input_stream(raw, compression="zstd")
     return raw
-
-
-def _ahead(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """The same blocks, the next one unpacked while the last is worked on."""
-    pool = ThreadPoolExecutor(1)
-    try:
-        coming = pool.submit(next, blocks, b"")
-        while block := coming.result():
-            coming = pool.submit(next, blocks, b"")
-            yield block
-    finally:
-        # Blocks that nobody asks for any more are collected at any time, also while another thread begins:
-        # to wait here for the own one would be to wait for ever.
-        pool.shutdown(wait=False)
 
 
 # -- lines ------------------------------------------------------------------------------------------

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from tacit.errors import ArgumentError
 
 _LOCK = threading.Lock()
 # The blocks of `one_blas_thread` that now run: what the first of them changed, then None for each more.
 _RUNNING: list[Any] = []
+
+Item = TypeVar("Item")
 
 
 def n_threads(n_jobs: int | None) -> int | None:
@@ -105,3 +107,20 @@ def _blas() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")
+
+
+def ahead(items: Iterable[Item]) -> Iterator[Item]:
+    """The same items, the next one made by a thread of its own while the last is worked on."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    source, pool = iter(items), ThreadPoolExecutor(1)
+    end = object()
+    try:
+        coming = pool.submit(next, source, end)
+        while (item := coming.result()) is not end:
+            coming = pool.submit(next, source, end)
+            yield cast("Item", item)
+    finally:
+        # Items that nobody asks for any more are collected at any time, also while another thread begins:
+        # to wait here for the own one would be to wait for ever.
+        pool.shutdown(wait=False)

@@ -7,7 +7,7 @@ are noisy, and what they find generalises better; held-out rows say when to stop
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.loops.threads import ahead
 from tacit.polish.tree import Prior, normalise_rows
 from tacit.polish.wide import WideExpectation
 
@@ -148,12 +149,7 @@ def _batches(
         weights = None if rows.weights is None else rows.weights[np.sort(part)]
         return WideExpectation(rows.layout, codes, weights, rows.n_jobs, space)
 
-    with ThreadPoolExecutor(1) as pool:
-        waiting: Future[WideExpectation] = pool.submit(prepare, parts[0])
-        for part in parts[1:]:
-            ready, waiting = waiting.result(), pool.submit(prepare, part)
-            yield ready
-        yield waiting.result()
+    return ahead(map(prepare, parts))
 
 
 def climb_watched(
