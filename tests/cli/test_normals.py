@@ -133,7 +133,7 @@ def test_states_of_symbols_are_told_too(run, tmp_path):
     assert [row["sequence"] for row in found] == list("00000112222")
     tacit.ChowLiuTree().fit({"x": ["a", "c"] * 20, "y": ["b", "d"] * 20}).save(tmp_path / "t.tacit")
     said = run("predict", tmp_path / "t.tacit", "long.csv", "--states", code=1)
-    assert "ChowLiuTree has no hidden states over time" in said
+    assert "ChowLiuTree has no hidden variables" in said
 
 
 def test_numbers_are_drawn(run, folder):

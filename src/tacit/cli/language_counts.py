@@ -169,12 +169,9 @@ def _check_counts_output(output: Path) -> None:
 
 def check_place(output: Path) -> None:
     """Raise, before the work and not after it, where a file cannot be written."""
-    from tacit.errors import FileWriteError
+    from tacit.files.atomic import check_folder
 
-    if not output.absolute().parent.is_dir():
-        raise FileWriteError(
-            f"{str(output)!r} cannot be written: the folder {str(output.parent)!r} does not exist"
-        )
+    check_folder(output)
 
 
 def refuse(options: dict[str, Any], why: str) -> None:

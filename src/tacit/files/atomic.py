@@ -70,8 +70,9 @@ def check_folder(path: str | os.PathLike[str]) -> None:
     """Raise a `FileWriteError` unless there is the folder that a file is to be in."""
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
+        shown = folder if Path(path).is_symlink() else Path(path).parent
         raise FileWriteError(
-            f"{str(path)!r} cannot be written: the folder {str(folder)!r} does not exist"
+            f"{str(path)!r} cannot be written: the folder {str(shown)!r} does not exist"
         )
 
 
