@@ -1,8 +1,9 @@
-"""Random Gaussians, on trees and without, and their conditionals by plain linear algebra."""
+"""Random Gaussians, on trees, along chains and without, and their conditionals by plain linear algebra."""
 
 import numpy as np
 
 from tacit.params.gaussian import CorrelationTree, Gaussian
+from tacit.params.gaussian_chain import GaussianChain
 from tacit.structure.topology import Topology
 from tacit.toy import random_topology
 
@@ -26,6 +27,22 @@ def random_gaussian_tree(n_leaves, rng, topology=None):
     topology = random_lengths(topology.contracted(), rng)
     signs = rng.choice([-1.0, 1.0], len(topology.observed))
     return topology, CorrelationTree.of(topology, topology.observed, signs)
+
+
+def random_gaussian_chain(
+    n_states, n_columns, diagonal, *, spread=1.0, apart=1.0, stay=0.0, random_state=0
+):
+    """A chain whose states show numbers with random means, so far apart, and covariances."""
+    rng = np.random.default_rng(random_state)
+    factors = spread * rng.normal(size=(n_states, n_columns, n_columns))
+    covariances = factors @ factors.transpose(0, 2, 1) + 0.2 * np.eye(n_columns)
+    return GaussianChain(
+        rng.dirichlet(np.ones(n_states)),
+        (1 - stay) * rng.dirichlet(np.ones(n_states), n_states) + stay * np.eye(n_states),
+        apart * rng.normal(size=(n_states, n_columns)),
+        covariances * np.eye(n_columns) if diagonal else covariances,
+        diagonal,
+    )
 
 
 def rows_with_moments(gaussian, n_rows, rng):

@@ -3,22 +3,9 @@
 import numpy as np
 import pytest
 
-from tacit.params.gaussian_chain import GaussianChain
+from oracles.gaussians import random_gaussian_chain
 from tacit.params.gaussian_regroup import joined, parted, regroupings
 from tacit.params.gaussian_start import by_rows, even_chain, with_random_moves
-
-
-def random_chain(diagonal, n_states=4, n_columns=2, seed=0):
-    rng = np.random.default_rng(seed)
-    spread = rng.normal(size=(n_states, n_columns, n_columns))
-    covariances = spread @ spread.transpose(0, 2, 1) + 0.2 * np.eye(n_columns)
-    return GaussianChain(
-        rng.dirichlet(np.ones(n_states)),
-        rng.dirichlet(np.ones(n_states), n_states),
-        rng.normal(size=(n_states, n_columns)),
-        covariances * np.eye(n_columns) if diagonal else covariances,
-        diagonal,
-    )
 
 
 def moments(chain, weights):
@@ -45,7 +32,7 @@ def same_covariance(chain, found, wanted):
 
 @pytest.mark.parametrize("diagonal", [True, False])
 def test_states_that_are_joined_are_what_both_were(diagonal):
-    chain = random_chain(diagonal)
+    chain = random_gaussian_chain(4, 2, diagonal)
     visits = chain.stationary
     one = joined(chain, visits, 1, 3)
     is_one(one)
@@ -58,7 +45,7 @@ def test_states_that_are_joined_are_what_both_were(diagonal):
 @pytest.mark.parametrize("diagonal", [True, False])
 @pytest.mark.parametrize("aside", [True, False])
 def test_a_state_that_is_parted_is_two_of_its_moments(diagonal, aside):
-    chain = random_chain(diagonal)
+    chain = random_gaussian_chain(4, 2, diagonal)
     two = parted(chain, 1, aside=aside)
     is_one(two)
     visits = chain.stationary
@@ -72,12 +59,19 @@ def test_a_state_that_is_parted_is_two_of_its_moments(diagonal, aside):
 
 
 def test_regroupings_are_different_chains_of_as_many_states():
-    chain = random_chain(False)
+    chain = random_gaussian_chain(4, 2, False)
     found = regroupings(chain, chain.stationary, 12, np.random.default_rng(0))
     assert len(found) == 12
     assert all(each.n_states == 4 for each in found.values())
-    assert len(regroupings(random_chain(True, 2), np.ones(2), 12, np.random.default_rng(0))) == 2
-    assert not regroupings(random_chain(True, 1), np.ones(1), 12, np.random.default_rng(0))
+    assert (
+        len(
+            regroupings(random_gaussian_chain(2, 2, True), np.ones(2), 12, np.random.default_rng(0))
+        )
+        == 2
+    )
+    assert not regroupings(
+        random_gaussian_chain(1, 2, True), np.ones(1), 12, np.random.default_rng(0)
+    )
 
 
 @pytest.mark.parametrize("diagonal", [True, False])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
+from oracles.gaussians import random_gaussian_chain
 from tacit.loops.gaussian_chain import correlated, exponentials, independent
 from tacit.params.gaussian_chain import GaussianChain, GaussianLayout
 from tacit.params.gaussian_start import cells_of, neighbours
@@ -27,15 +28,8 @@ from tacit.query.paths import drawn_states, filtered, smoothed, viterbi
 
 
 def random_chain(seed, n_states=3, n_columns=2, diagonal=False, apart=1.5):
-    rng = np.random.default_rng(seed)
-    spread = 0.5 * rng.normal(size=(n_states, n_columns, n_columns))
-    covariances = spread @ spread.transpose(0, 2, 1) + 0.2 * np.eye(n_columns)
-    return GaussianChain(
-        rng.dirichlet(np.ones(n_states)),
-        0.5 * rng.dirichlet(np.ones(n_states), n_states) + 0.5 * np.eye(n_states),
-        apart * rng.normal(size=(n_states, n_columns)),
-        covariances * np.eye(n_columns) if diagonal else covariances,
-        diagonal,
+    return random_gaussian_chain(
+        n_states, n_columns, diagonal, spread=0.5, apart=apart, stay=0.5, random_state=seed
     )
 
 

@@ -8,22 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
+from oracles.gaussians import random_gaussian_chain
 from tacit.loops.lanes import LANES, exponentials_of
 from tacit.params.gaussian_chain import GaussianChain, GaussianLayout
 from tacit.polish.gaussian_chain import Rows, expected, gaussian_step, side_by_side
 
 
 def random_chain(seed, n_states, n_columns, diagonal):
-    rng = np.random.default_rng(seed)
-    spread = 0.5 * rng.normal(size=(n_states, n_columns, n_columns))
-    covariances = spread @ spread.transpose(0, 2, 1) + 0.2 * np.eye(n_columns)
-    return GaussianChain(
-        rng.dirichlet(np.ones(n_states)),
-        rng.dirichlet(np.ones(n_states), n_states),
-        rng.normal(size=(n_states, n_columns)),
-        covariances * np.eye(n_columns) if diagonal else covariances,
-        diagonal,
-    )
+    return random_gaussian_chain(n_states, n_columns, diagonal, spread=0.5, random_state=seed)
 
 
 def rows_of(lengths, n_columns, seed=0):
