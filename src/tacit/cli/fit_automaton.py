@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tacit.cli import learning
-from tacit.cli.options import Json
+from tacit.cli.groups import unfolded
 from tacit.cli.symbols import SequenceColumn, SequenceFile, SymbolColumn
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class Statistics(StrEnum):
     substring = "substring"
 
 
+@unfolded
 def automaton(
     data: SequenceFile,
     output: learning.Output,
@@ -63,9 +64,8 @@ def automaton(
     sequence: SequenceColumn = None,
     symbol: SymbolColumn = None,
     validation: learning.SequencesAside = None,
-    seed: learning.Seed = 0,
-    jobs: learning.Jobs = None,
-    json: Json = False,
+    *,
+    running: learning.Running,
 ) -> None:
     """Learn an automaton from the sequences in DATA: what comes next, and where sequences end.
 
@@ -84,7 +84,7 @@ def automaton(
         if value is not None:
             raise typer.BadParameter(f"it does not go with --kind {kind}", param_hint=option)
     size = learning.number_or_auto(states, int, "--states")
-    more: dict[str, Any] = {"n_jobs": jobs, "progress": True, "random_state": seed}
+    more = running.arguments()
     model: AutomatonQueries
     if kind is Kind.weighted:
         from tacit import WeightedAutomaton
@@ -98,4 +98,4 @@ def automaton(
 
         model = ProbabilisticAutomaton(size, (learn or Learn.auto).value, **more)
     read = {"sequence": sequence, "symbol": symbol}
-    learn_and_save(model, data, output, **read, validation=validation, json=json)
+    learn_and_save(model, data, output, **read, validation=validation, json=running.json)

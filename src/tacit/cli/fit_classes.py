@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from tacit.cli import learning
-from tacit.cli.options import Data, Json
+from tacit.cli.groups import unfolded
+from tacit.cli.options import Data
 
 FEWEST_COLUMNS = 3  # two could be of any classes
 
@@ -25,6 +26,7 @@ class Learn(StrEnum):
     online_em = "online-em"
 
 
+@unfolded
 def classes(
     data: Data,
     output: learning.Output,
@@ -32,16 +34,10 @@ def classes(
         str, typer.Option("--classes", "-k", metavar="N|auto", help="How many classes.")
     ] = "auto",
     learn: Annotated[Learn, typer.Option(help="How tables are learnt.")] = Learn.auto,
-    validation: learning.Validation = None,
-    drop: learning.Drop = None,
-    restarts: learning.Restarts = 5,
-    tol: learning.Tolerance = 1e-4,
-    max_iter: learning.MaxIter = 1000,
-    pseudo_counts: learning.PseudoCounts = "auto",
-    bins: learning.Bins = 5,
-    seed: learning.Seed = 0,
-    jobs: learning.Jobs = None,
-    json: Json = False,
+    *,
+    rows: learning.Rows,
+    iterating: learning.Iterating,
+    running: learning.Running,
 ) -> None:
     """Learn latent classes from the table DATA: rows fall into groups within which columns are independent.
 
@@ -56,15 +52,7 @@ def classes(
     model = LatentClass(
         n_states=learning.number_or_auto(number, int, "--classes"),
         learn=learn.value,
-        n_restarts=restarts,
-        tol=tol,
-        max_iter=max_iter,
-        pseudo_counts=learning.number_or_auto(pseudo_counts, float, "--pseudo-counts"),
-        n_bins=bins,
-        n_jobs=jobs,
-        progress=True,
-        random_state=seed,
+        **iterating.arguments(),
+        **running.arguments(),
     )
-    learning.learn_and_save(
-        model, data, output, validation=validation, drop=drop, json=json, fewest=FEWEST_COLUMNS
-    )
+    learning.learn_and_save(model, data, output, rows, json=running.json, fewest=FEWEST_COLUMNS)

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from tacit.cli import learning
-from tacit.cli.options import Data, Json
+from tacit.cli.groups import unfolded
+from tacit.cli.options import Data
 
 
 class Transform(StrEnum):
@@ -25,6 +26,7 @@ class Learn(StrEnum):
     distances = "distances"
 
 
+@unfolded
 def gaussian_tree(
     data: Data,
     output: learning.Output,
@@ -49,11 +51,9 @@ def gaussian_tree(
             metavar="COLUMN", help="A column of numbers that are categories. May be repeated."
         ),
     ] = None,
-    validation: learning.Validation = None,
-    drop: learning.Drop = None,
-    seed: learning.Seed = 0,
-    jobs: learning.Jobs = None,
-    json: Json = False,
+    *,
+    rows: learning.Rows,
+    running: learning.Running,
 ) -> None:
     """Learn a tree of Gaussian variables from the table DATA.
 
@@ -73,8 +73,6 @@ def gaussian_tree(
         learn=learn.value,
         prior=prior,
         categorical=categorical or "scores",
-        n_jobs=jobs,
-        progress=True,
-        random_state=seed,
+        **running.arguments(),
     )
-    learning.learn_and_save(model, data, output, validation=validation, drop=drop, json=json)
+    learning.learn_and_save(model, data, output, rows, json=running.json)

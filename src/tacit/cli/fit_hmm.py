@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from tacit.cli import learning
-from tacit.cli.options import Json
+from tacit.cli.groups import unfolded
 from tacit.cli.symbols import SequenceColumn, SequenceFile, SymbolColumn
 
 
@@ -36,40 +36,46 @@ class Covariance(StrEnum):
     diagonal = "diagonal"
 
 
+Way = Annotated[
+    Learn, typer.Option(help="auto: states from counts of windows, split and polished by EM.")
+]
+Shown = Annotated[
+    Emissions,
+    typer.Option(help="What states show: symbols, or normal numbers (DATA is a table then)."),
+]
+Dependence = Annotated[
+    Covariance,
+    typer.Option(help="Of gaussian: whether columns depend on each other within a state."),
+]
+Features = Annotated[
+    str, typer.Option(metavar="N|auto", help="Symbols looked at on either side of a symbol.")
+]
+Stationary = Annotated[
+    bool, typer.Option("--stationary", help="Sequences start anywhere in a long run.")
+]
+Gain = Annotated[float, typer.Option(help="Gain in nats at which em stops.")]
+
+
+@unfolded
 def hmm(
     data: SequenceFile,
     output: learning.Output,
-    states: Annotated[str, typer.Option(metavar="N|auto", help="Hidden states.")] = "auto",
-    learn: Annotated[
-        Learn,
-        typer.Option(help="auto: states from counts of windows, split and polished by EM."),
-    ] = Learn.auto,
-    emissions: Annotated[
-        Emissions,
-        typer.Option(help="What states show: symbols, or normal numbers (DATA is a table then)."),
-    ] = Emissions.categorical,
-    covariance: Annotated[
-        Covariance,
-        typer.Option(help="Of gaussian: whether columns depend on each other within a state."),
-    ] = Covariance.full,
+    states: learning.HiddenStates = "auto",
+    learn: Way = Learn.auto,
+    emissions: Shown = Emissions.categorical,
+    covariance: Dependence = Covariance.full,
     sequence: SequenceColumn = None,
     symbol: SymbolColumn = None,
     drop: learning.Drop = None,
-    features: Annotated[
-        str,
-        typer.Option(metavar="N|auto", help="Symbols looked at on either side of a symbol."),
-    ] = "auto",
-    stationary: Annotated[
-        bool, typer.Option("--stationary", help="Sequences start anywhere in a long run.")
-    ] = False,
+    features: Features = "auto",
+    stationary: Stationary = False,
     validation: learning.SequencesAside = None,
     pseudo_counts: learning.Prior = 1.0,
     restarts: learning.Restarts = 5,
-    tol: Annotated[float, typer.Option(help="Gain in nats at which em stops.")] = 1e-2,
+    tol: Gain = 1e-2,
     max_iter: learning.MaxIter = 300,
-    seed: learning.Seed = 0,
-    jobs: learning.Jobs = None,
-    json: Json = False,
+    *,
+    running: learning.Running,
 ) -> None:
     """Learn a hidden Markov model of the sequences in DATA.
 
@@ -104,11 +110,9 @@ def hmm(
         n_restarts=restarts,
         tol=tol,
         max_iter=max_iter,
-        n_jobs=jobs,
-        progress=True,
-        random_state=seed,
+        **running.arguments(),
     )
-    more: Any = {"sequence": sequence, "validation": validation, "json": json}
+    more: Any = {"sequence": sequence, "validation": validation, "json": running.json}
     if numbers:
         normals.learn_and_save(model, data, output, drop=drop, **more)
     else:

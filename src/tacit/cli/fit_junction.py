@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from tacit.cli import learning
-from tacit.cli.options import Data, Json
+from tacit.cli.groups import unfolded
+from tacit.cli.options import Data
 
 
 class Learn(StrEnum):
@@ -21,50 +21,48 @@ class Learn(StrEnum):
     online_em = "online-em"
 
 
+Graph = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|EDGES",
+        help="A file with an edge 'parent -> child' (or 'parent,child', 'parent child') on each line, "
+        "GraphML or GML, or the edges themselves: 'h -> x; h -> y'.",
+    ),
+]
+Order = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="Instead: an HMM of this order.")
+]
+Chains = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Instead: an HMM of so many hidden chains."),
+]
+Homogeneous = Annotated[
+    bool, typer.Option("--homogeneous", help="All places of an HMM share their parameters.")
+]
+Plan = Annotated[
+    bool, typer.Option("--plan", help="Say what learning would take, and learn nothing.")
+]
+States = Annotated[
+    str,
+    typer.Option(metavar="N|auto|NAME=N,...", help="States of all, or of each, hidden variable."),
+]
+
+
+@unfolded
 def junction(
     data: Data,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="The model file (.tacit)."),
-    ] = None,
-    graph: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|EDGES",
-            help="A file with an edge 'parent -> child' (or 'parent,child', 'parent child') on each line, "
-            "GraphML or GML, or the edges themselves: 'h -> x; h -> y'.",
-        ),
-    ] = None,
-    order: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Instead: an HMM of this order.")
-    ] = None,
-    chains: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Instead: an HMM of so many hidden chains."),
-    ] = None,
-    homogeneous: Annotated[
-        bool, typer.Option("--homogeneous", help="All places of an HMM share their parameters.")
-    ] = False,
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Say what learning would take, and learn nothing.")
-    ] = False,
-    learn: Annotated[Learn, typer.Option(help="How parameters are learnt.")] = Learn.auto,
-    states: Annotated[
-        str,
-        typer.Option(
-            metavar="N|auto|NAME=N,...", help="States of all, or of each, hidden variable."
-        ),
-    ] = "auto",
-    validation: learning.Validation = None,
-    drop: learning.Drop = None,
-    restarts: learning.Restarts = 5,
-    tol: learning.Tolerance = 1e-4,
-    max_iter: learning.MaxIter = 1000,
-    pseudo_counts: learning.PseudoCounts = "auto",
-    bins: learning.Bins = 5,
-    seed: learning.Seed = 0,
-    jobs: learning.Jobs = None,
-    json: Json = False,
+    output: learning.OutputUnlessPlanned = None,
+    graph: Graph = None,
+    order: Order = None,
+    chains: Chains = None,
+    homogeneous: Homogeneous = False,
+    plan: Plan = False,
+    learn: Annotated[Learn, learning.HOW_LEARNT] = Learn.auto,
+    states: States = "auto",
+    *,
+    rows: learning.Rows,
+    iterating: learning.Iterating,
+    running: learning.Running,
 ) -> None:
     """Learn the parameters of a graph of observed and hidden variables from the table DATA.
 
@@ -83,20 +81,14 @@ def junction(
     model.set_params(
         n_states=_states(states),
         learn=learn.value,
-        n_restarts=restarts,
-        tol=tol,
-        max_iter=max_iter,
-        pseudo_counts=learning.number_or_auto(pseudo_counts, float, "--pseudo-counts"),
-        n_bins=bins,
-        n_jobs=jobs,
-        progress=True,
-        random_state=seed,
+        **iterating.arguments(),
+        **running.arguments(),
     )
     if plan:
-        _print_plan(model.plan(learning.rows_of(data, drop)), json=json)
+        _print_plan(model.plan(rows.of(data)), json=running.json)
         return
     assert output is not None
-    learning.learn_and_save(model, data, output, validation=validation, drop=drop, json=json)
+    learning.learn_and_save(model, data, output, rows, json=running.json)
 
 
 def _model(graph: str | None, order: int | None, chains: int | None, *, homogeneous: bool) -> Any:

@@ -9,46 +9,48 @@ import typer
 
 from tacit.cli import learning
 from tacit.cli.fit_kernel_tree import Learn
-from tacit.cli.options import Data, Json
+from tacit.cli.groups import unfolded
+from tacit.cli.options import Data
 
 if TYPE_CHECKING:
     from tacit.cli.sequences import Read
 
 
+SequenceColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The column that says to which sequence a row belongs; the others are what was seen.",
+    ),
+]
+Together = Annotated[
+    bool, typer.Option("--together", help="All columns are one sequence, seen together.")
+]
+Way = Annotated[
+    Learn, typer.Option(help="auto: states with smooth densities; spectral: moments of kernels.")
+]
+Components = Annotated[str, typer.Option(metavar="N|auto", help="Models that are blended.")]
+Bandwidth = Annotated[str, typer.Option(metavar="X|auto", help="How smooth densities are.")]
+Bells = Annotated[str, typer.Option(metavar="N|auto", help="Bells that densities are made of.")]
+
+
+@unfolded
 def kernel_hmm(
     data: Data,
     output: learning.Output,
-    sequence: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The column that says to which sequence a row belongs; the others are what was seen.",
-        ),
-    ] = None,
-    together: Annotated[
-        bool, typer.Option("--together", help="All columns are one sequence, seen together.")
-    ] = False,
-    learn: Annotated[
-        Learn,
-        typer.Option(help="auto: states with smooth densities; spectral: moments of kernels."),
-    ] = Learn.auto,
-    states: Annotated[str, typer.Option(metavar="N|auto", help="Hidden states.")] = "auto",
-    components: Annotated[
-        str, typer.Option(metavar="N|auto", help="Models that are blended.")
-    ] = "auto",
-    bandwidth: Annotated[
-        str, typer.Option(metavar="X|auto", help="How smooth densities are.")
-    ] = "auto",
-    bells: Annotated[
-        str, typer.Option(metavar="N|auto", help="Bells that densities are made of.")
-    ] = "auto",
+    sequence: SequenceColumn = None,
+    together: Together = False,
+    learn: Way = Learn.auto,
+    states: learning.HiddenStates = "auto",
+    components: Components = "auto",
+    bandwidth: Bandwidth = "auto",
+    bells: Bells = "auto",
     validation: learning.SequencesAside = None,
     drop: learning.Drop = None,
     max_iter: learning.MaxIter = 500,
     pseudo_counts: learning.Prior = 1.0,
-    seed: learning.Seed = 0,
-    jobs: learning.Jobs = None,
-    json: Json = False,
+    *,
+    running: learning.Running,
 ) -> None:
     """Learn a model of sequences of numbers from the table DATA, a row for each time.
 
@@ -71,9 +73,7 @@ def kernel_hmm(
         n_components=learning.number_or_auto(components, int, "--components"),
         pseudo_counts=pseudo_counts,
         max_iter=max_iter,
-        n_jobs=jobs,
-        progress=True,
-        random_state=seed,
+        **running.arguments(),
     )
     read = _read(data, drop, sequence, together=together)
     held_out = None
@@ -83,7 +83,7 @@ def kernel_hmm(
     model.set_params(progress=None)
     model.diagnostics_[LAYOUT] = read.layout
     model.save(output)
-    _tell(model, output, json=json)
+    _tell(model, output, json=running.json)
 
 
 def _read(data: Path, drop: list[str] | None, sequence: str | None, *, together: bool) -> Read:

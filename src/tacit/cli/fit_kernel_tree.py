@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from tacit.cli import learning
-from tacit.cli.options import Data, Json
+from tacit.cli.groups import unfolded
+from tacit.cli.options import Data
 
 
 class Learn(StrEnum):
@@ -18,48 +19,49 @@ class Learn(StrEnum):
     spectral = "spectral"
 
 
+Way = Annotated[
+    Learn, typer.Option(help="auto: bins with smooth bumps; spectral: moments of kernels.")
+]
+Bandwidth = Annotated[
+    str,
+    typer.Option(
+        metavar="X|auto",
+        help="How smooth densities are: in bins, or for spectral in median distances of two rows.",
+    ),
+]
+MetricBandwidth = Annotated[
+    str,
+    typer.Option(metavar="X|auto", help="The same of the kernels that spectral learns trees with."),
+]
+Bins = Annotated[str, typer.Option(metavar="N|auto", help="Bins of a column of numbers.")]
+Features = Annotated[str, typer.Option(metavar="N|auto", help="Most kernel features of a column.")]
+Continuous = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="A column of numbers though it has 20 or fewer of them. May be repeated.",
+    ),
+]
+
+
+@unfolded
 def kernel_tree(
     data: Data,
     output: learning.Output,
     structure: learning.Structure = "auto",
-    learn: Annotated[
-        Learn, typer.Option(help="auto: bins with smooth bumps; spectral: moments of kernels.")
-    ] = Learn.auto,
+    learn: Way = Learn.auto,
     states: learning.States = "auto",
     components: learning.Components = "auto",
-    bandwidth: Annotated[
-        str,
-        typer.Option(
-            metavar="X|auto",
-            help="How smooth densities are: in bins, or for spectral in median distances of two rows.",
-        ),
-    ] = "auto",
-    metric_bandwidth: Annotated[
-        str,
-        typer.Option(
-            metavar="X|auto", help="The same of the kernels that spectral learns trees with."
-        ),
-    ] = "auto",
-    bins: Annotated[str, typer.Option(metavar="N|auto", help="Bins of a column of numbers.")] = (
-        "auto"
-    ),
-    features: Annotated[
-        str, typer.Option(metavar="N|auto", help="Most kernel features of a column.")
-    ] = "auto",
-    continuous: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="A column of numbers though it has 20 or fewer of them. May be repeated.",
-        ),
-    ] = None,
-    validation: learning.Validation = None,
-    drop: learning.Drop = None,
+    bandwidth: Bandwidth = "auto",
+    metric_bandwidth: MetricBandwidth = "auto",
+    bins: Bins = "auto",
+    features: Features = "auto",
+    continuous: Continuous = None,
+    *,
+    rows: learning.Rows,
     max_iter: learning.MaxIter = 1000,
     pseudo_counts: learning.PseudoCounts = "auto",
-    seed: learning.Seed = 0,
-    jobs: learning.Jobs = None,
-    json: Json = False,
+    running: learning.Running,
 ) -> None:
     """Learn a latent tree of the table DATA whose columns are numbers, categories, or both.
 
@@ -83,8 +85,6 @@ def kernel_tree(
         n_components=learning.number_or_auto(components, int, "--components"),
         pseudo_counts=learning.number_or_auto(pseudo_counts, float, "--pseudo-counts"),
         max_iter=max_iter,
-        n_jobs=jobs,
-        progress=True,
-        random_state=seed,
+        **running.arguments(),
     )
-    learning.learn_and_save(model, data, output, validation=validation, drop=drop, json=json)
+    learning.learn_and_save(model, data, output, rows, json=running.json)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from tacit.cli import learning
-from tacit.cli.options import Json
+from tacit.cli.groups import unfolded
 
 
 class Form(StrEnum):
@@ -104,6 +104,7 @@ HowSolved = Annotated[Solver, typer.Option(help="How the tensor of moments is ta
 Steps = Annotated[int, typer.Option(min=1, help="Variational steps of --learn auto.")]
 
 
+@unfolded
 def topics(
     data: DocumentFile,
     output: learning.Output,
@@ -120,9 +121,8 @@ def topics(
     cap: Cap = "auto",
     solver: HowSolved = Solver.jacobi,
     steps: Steps = 10,
-    seed: learning.Seed = 0,
-    jobs: learning.Jobs = None,
-    json: Json = False,
+    *,
+    running: learning.Running,
 ) -> None:
     """Learn topics from the documents in DATA and save them.
 
@@ -141,15 +141,13 @@ def topics(
         cap=None if cap == "none" else learning.number_or_auto(cap, int, "--cap"),
         solver=solver.value,
         n_steps=steps,
-        n_jobs=jobs,
-        random_state=seed,
-        progress=True,
+        **running.arguments(),
     )
     rules = least_documents > 1 or most_share < 1.0 or stop_words
     model.fit(_documents(data, vocabulary, form, rules, least_documents, most_share, stop_words))
     model.set_params(progress=None)
     model.save(output)
-    _tell(model.diagnostics_, output, json=json)
+    _tell(model.diagnostics_, output, json=running.json)
 
 
 def _tell(known: dict[str, Any], output: Path, *, json: bool) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-import typer
-
 from tacit.cli import learning
-from tacit.cli.options import Data, Json
+from tacit.cli.groups import unfolded
+from tacit.cli.options import Data
 
 
 class Learn(StrEnum):
@@ -22,23 +21,18 @@ class Learn(StrEnum):
     online_em = "online-em"
 
 
+@unfolded
 def tree(
     data: Data,
     output: learning.Output,
     structure: learning.Structure = "auto",
-    learn: Annotated[Learn, typer.Option(help="How parameters are learnt.")] = Learn.auto,
+    learn: Annotated[Learn, learning.HOW_LEARNT] = Learn.auto,
     states: learning.States = "auto",
     components: learning.Components = "auto",
-    validation: learning.Validation = None,
-    drop: learning.Drop = None,
-    restarts: learning.Restarts = 5,
-    tol: learning.Tolerance = 1e-4,
-    max_iter: learning.MaxIter = 1000,
-    pseudo_counts: learning.PseudoCounts = "auto",
-    bins: learning.Bins = 5,
-    seed: learning.Seed = 0,
-    jobs: learning.Jobs = None,
-    json: Json = False,
+    *,
+    rows: learning.Rows,
+    iterating: learning.Iterating,
+    running: learning.Running,
 ) -> None:
     """Learn a latent tree from the table DATA; numbers are cut into bins.
 
@@ -53,13 +47,7 @@ def tree(
         structure=structure,
         learn=learn.value,
         n_components=learning.number_or_auto(components, int, "--components"),
-        n_restarts=restarts,
-        tol=tol,
-        max_iter=max_iter,
-        pseudo_counts=learning.number_or_auto(pseudo_counts, float, "--pseudo-counts"),
-        n_bins=bins,
-        n_jobs=jobs,
-        progress=True,
-        random_state=seed,
+        **iterating.arguments(),
+        **running.arguments(),
     )
-    learning.learn_and_save(model, data, output, validation=validation, drop=drop, json=json)
+    learning.learn_and_save(model, data, output, rows, json=running.json)

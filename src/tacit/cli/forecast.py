@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tacit.cli.options import Data, Model, asked_model
+from tacit.cli.options import Data, Model, Picture, asked_model
 
 
 def forecast(
     model: Model,
     data: Data,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="The picture: .svg, .png or .pdf."),
-    ],
+    output: Picture,
     sequence: Annotated[
         str | None, typer.Option(metavar="NAME", help="Which sequence of DATA to draw.")
     ] = None,

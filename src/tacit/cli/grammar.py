@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli.learning import Jobs
-from tacit.cli.options import Json, is_grammar, model_of_kind
+from tacit.cli.options import Json, TreesOutput, is_grammar, model_of_kind
 
 if TYPE_CHECKING:
     from tacit.data.parse_trees import ParseTree
@@ -43,10 +43,7 @@ def parse(
         Path,
         typer.Argument(metavar="SENTENCES", help=f"Words, a sentence on each line; {PACKED}."),
     ],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where trees go; else print them."),
-    ] = None,
+    output: TreesOutput = None,
     tagged: Annotated[
         bool,
         typer.Option(

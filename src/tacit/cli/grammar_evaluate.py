@@ -10,7 +10,7 @@ import typer
 
 from tacit.cli.grammar import Longest
 from tacit.cli.learning import Jobs
-from tacit.cli.options import Json, TableOutput
+from tacit.cli.options import Json, TableOutput, Treebank
 
 if TYPE_CHECKING:
     from tacit.data.parse_trees import ParseTree
@@ -29,9 +29,7 @@ def evaluate(
             metavar="MODEL|TREES", help="A grammar (.tacit), or trees that some program found."
         ),
     ],
-    treebank: Annotated[
-        Path, typer.Argument(metavar="TREEBANK", help="Trees in brackets, to compare with.")
-    ],
+    treebank: Treebank,
     lengths: Annotated[
         str,
         typer.Option(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-Output = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FILE", help="The model file (.tacit).")
-]
+from tacit.cli.options import Json
+
+_MODEL_FILE = typer.Option("--output", "-o", metavar="FILE", help="The model file (.tacit).")
+Output = Annotated[Path, _MODEL_FILE]
+OutputUnlessPlanned = Annotated[Path | None, _MODEL_FILE]
 Structure = Annotated[
     str,
     typer.Option(
@@ -18,6 +21,7 @@ Structure = Annotated[
     ),
 ]
 States = Annotated[str, typer.Option(metavar="N|auto", help="States of each hidden variable.")]
+HiddenStates = Annotated[str, typer.Option(metavar="N|auto", help="Hidden states.")]
 Components = Annotated[
     str, typer.Option(metavar="N|auto", help="Trees whose mixture the model is.")
 ]
@@ -29,6 +33,7 @@ Drop = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="Leave a column out. May be repeated."),
 ]
+HOW_LEARNT = typer.Option(help="How parameters are learnt.")  # from what, each command says
 Restarts = Annotated[int, typer.Option(min=1, help="Random starts of em.")]
 Tolerance = Annotated[float, typer.Option("--tol", help="Relative gain at which em stops.")]
 MaxIter = Annotated[int, typer.Option(min=1, help="Most steps of an iteration.")]
@@ -47,6 +52,54 @@ Seed = Annotated[int, typer.Option(min=0, help="Seed of whatever is drawn.")]
 Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; -1 for all processors.")]
 
 
+@dataclass(frozen=True)
+class Rows:
+    """Which cells of a table are looked at."""
+
+    validation: Validation = None
+    drop: Drop = None
+
+    def of(self, data: Path) -> Any:
+        """The rows of a file, without the columns that are dropped."""
+        from tacit.cli.tables import without
+
+        return without(data, self.drop) if self.drop else data
+
+
+@dataclass(frozen=True)
+class Iterating:
+    """How tables of categories are learnt."""
+
+    restarts: Restarts = 5
+    tol: Tolerance = 1e-4
+    max_iter: MaxIter = 1000
+    pseudo_counts: PseudoCounts = "auto"
+    bins: Bins = 5
+
+    def arguments(self) -> dict[str, Any]:
+        """What they are called by estimators."""
+        return {
+            "n_restarts": self.restarts,
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "pseudo_counts": number_or_auto(self.pseudo_counts, float, "--pseudo-counts"),
+            "n_bins": self.bins,
+        }
+
+
+@dataclass(frozen=True)
+class Running:
+    """How the program runs, and in which form it says what was learnt."""
+
+    seed: Seed = 0
+    jobs: Jobs = None
+    json: Json = False
+
+    def arguments(self) -> dict[str, Any]:
+        """What they are called by estimators."""
+        return {"n_jobs": self.jobs, "progress": True, "random_state": self.seed}
+
+
 def number_or_auto(text: str, kind: type[int | float], option: str) -> Any:
     """A number, or the word auto as it is."""
     if text == "auto":
@@ -59,28 +112,20 @@ def number_or_auto(text: str, kind: type[int | float], option: str) -> Any:
         ) from error
 
 
-def rows_of(data: Path, drop: list[str] | None) -> Any:
-    """The rows of a file, without the columns that are dropped."""
-    from tacit.cli.tables import without
-
-    return without(data, drop) if drop else data
-
-
 def learn_and_save(
     model: Any,
     data: Path,
     output: Path,
+    rows: Rows,
     *,
-    validation: Path | None = None,
-    drop: list[str] | None = None,
     json: bool = False,
     fewest: int = 1,
 ) -> None:
     """Fit a model of so many columns or more, save it, and say what was learnt."""
     from tacit.errors import DataError
 
-    held_out = None if validation is None else rows_of(validation, drop)
-    model.fit(rows_of(data, drop), validation=held_out)
+    held_out = None if rows.validation is None else rows.of(rows.validation)
+    model.fit(rows.of(data), validation=held_out)
     if len(model.schema_) < fewest:
         raise DataError(
             f"{data} has n_columns={len(model.schema_)}, and {fewest} or more are needed; give more columns"

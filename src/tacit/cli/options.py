@@ -31,6 +31,17 @@ TableOutput = Annotated[
         help="A .csv, .tsv or .parquet file; without it, print CSV.",
     ),
 ]
+Picture = Annotated[
+    Path,
+    typer.Option("--output", "-o", metavar="FILE", help="The picture: .svg, .png or .pdf."),
+]
+TreesOutput = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Where trees go; else print them."),
+]
+Treebank = Annotated[
+    Path, typer.Argument(metavar="TREEBANK", help="Trees in brackets, to compare with.")
+]
 Given = Annotated[
     list[str] | None,
     typer.Option(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.options import Json, is_parser, model_of_kind
+from tacit.cli.options import Json, TreesOutput, is_parser, model_of_kind
 
 if TYPE_CHECKING:
     from tacit.data.parse_trees import ParseTree
@@ -45,10 +45,7 @@ _EVERY = 20  # sentences between two looks of the progress bar
 def apply(
     model: ParserFile,
     sentences: Sentences,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where trees go; else print them."),
-    ] = None,
+    output: TreesOutput = None,
     confidence: Annotated[
         bool,
         typer.Option(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tacit.cli.options import Picture
 from tacit.cli.parsing import FORMS, Longest, TagsMap
 
 if TYPE_CHECKING:
@@ -24,10 +25,7 @@ def draw(
             metavar="MODEL|TREES", help="A parser (.tacit), or trees to be drawn as they are."
         ),
     ],
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="The picture: .svg, .png or .pdf."),
-    ],
+    output: Picture,
     sentences: Annotated[
         Path | None,
         typer.Argument(metavar="SENTENCES", help=f"What the parser is to parse: {FORMS}."),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.options import Json, TableOutput
+from tacit.cli.options import Json, TableOutput, Treebank
 from tacit.cli.parsing import Longest, TagsMap
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ ModelOrTrees = Annotated[
     typer.Argument(
         metavar="MODEL|TREES", help="A parser (.tacit), or trees that some program found."
     ),
-]
-Treebank = Annotated[
-    Path, typer.Argument(metavar="TREEBANK", help="Trees in brackets, to compare with.")
 ]
 Lengths = Annotated[
     str,

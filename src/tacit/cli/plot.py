@@ -12,6 +12,7 @@ from tacit.cli.options import (
     ComponentNumber,
     Given,
     Model,
+    Picture,
     asked_model,
     given_lists,
     is_topic_model,
@@ -29,32 +30,33 @@ class Kind(StrEnum):
     transitions = "transitions"
 
 
+WhatIsDrawn = Annotated[
+    Kind | None,
+    typer.Option(help="What is drawn; else the tree, or the states and moves of a chain."),
+]
+DensityOf = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Draw the density of a column instead, or its categories' probabilities.",
+    ),
+]
+StatesOf = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DATA", help="Draw the hidden states over time of a sequence of this file instead."
+    ),
+]
+
+
 def plot(
     model: Model,
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="The picture: .svg, .png or .pdf."),
-    ],
-    kind: Annotated[
-        Kind | None,
-        typer.Option(help="What is drawn; else the tree, or the states and moves of a chain."),
-    ] = None,
-    density: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Draw the density of a column instead, or its categories' probabilities.",
-        ),
-    ] = None,
+    output: Picture,
+    kind: WhatIsDrawn = None,
+    density: DensityOf = None,
     given: Given = None,
     component: ComponentNumber = None,
-    posterior: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DATA",
-            help="Draw the hidden states over time of a sequence of this file instead.",
-        ),
-    ] = None,
+    posterior: StatesOf = None,
     sequence: Annotated[
         str | None, typer.Option(metavar="NAME", help="Which sequence of that file.")
     ] = None,
@@ -68,11 +70,8 @@ def plot(
 
     For example: tacit plot model.tacit -o income.svg --density income --given "smoker=yes|no"
     """
-    from tacit import plot as pictures
-    from tacit.cli.sequences import table_model
-    from tacit.cli.trees import trees_of
+    from tacit.cli.sequences import check_of_rows
     from tacit.errors import NotAvailableError
-    from tacit.estimators.components import chosen_component
 
     if density is None and given:
         raise typer.BadParameter("it goes with --density", param_hint="--given")
@@ -85,28 +84,35 @@ def plot(
     picture_kind(output)  # before the work, not after it
     fitted = asked_model(model, topics=True)
     if is_topic_model(fitted):
-        save_picture(_topics(fitted, kind, asked=density or posterior), output)
-        return
-    if hasattr(fitted, "symbols_"):
+        axes = _topics(fitted, kind, asked=density or posterior)
+    elif hasattr(fitted, "symbols_"):
         if density is not None or component is not None or kind is Kind.tree:
-            table_model(model)  # says what there is
-        save_picture(_chain(fitted, kind, posterior, sequence), output)
-        return
-    fitted = table_model(model)
-    if kind is Kind.transitions or posterior is not None:
-        raise NotAvailableError(
-            f"{type(fitted).__name__} is a model of rows; states over time are those of sequences (fit hmm)"
-        )
-    if density is not None:
-        save_picture(_density(fitted, density, given), output)
-        return
-    if kind is Kind.singular_values:
-        axes = pictures.singular_values(fitted)
-    elif component is None:
-        axes = pictures.tree(fitted)
+            check_of_rows(fitted)  # says what there is
+        axes = _chain(fitted, kind, posterior, sequence)
     else:
-        axes = pictures.tree(chosen_component(trees_of(fitted), component))
+        check_of_rows(fitted)
+        if kind is Kind.transitions or posterior is not None:
+            raise NotAvailableError(
+                f"{type(fitted).__name__} is a model of rows; states over time are those of sequences "
+                f"(fit hmm)"
+            )
+        axes = (
+            _rows(fitted, kind, component) if density is None else _density(fitted, density, given)
+        )
     save_picture(axes, output)
+
+
+def _rows(fitted: Any, kind: Kind | None, component: int | None) -> Axes:
+    """The picture of a model of rows: a tree of it, or singular values."""
+    from tacit import plot as pictures
+    from tacit.cli.trees import trees_of
+    from tacit.estimators.components import chosen_component
+
+    if kind is Kind.singular_values:
+        return pictures.singular_values(fitted)
+    if component is None:
+        return pictures.tree(fitted)
+    return pictures.tree(chosen_component(trees_of(fitted), component))
 
 
 def _chain(fitted: Any, kind: Kind | None, posterior: Path | None, sequence: str | None) -> Axes:

@@ -52,12 +52,8 @@ def predict(
     the hidden states (--states): the most likely path, and the probabilities given the whole sequence. Of
     rows --states tells their classes: the likeliest state of each hidden variable, and all probabilities.
     """
-    from tacit.cli.normals import predicted_numbers, shows_numbers
     from tacit.cli.output import check_table_path
-    from tacit.cli.sequences import is_chain, predicted_sequences
-    from tacit.cli.states import states_of
-    from tacit.cli.symbols import is_symbolic, predicted_symbols
-    from tacit.errors import ArgumentError
+    from tacit.cli.sequences import is_chain
 
     check_table_path(output)
     fitted = asked_model(model)
@@ -68,34 +64,42 @@ def predict(
     if unknown_as_missing and not is_chain(fitted):
         fitted.set_params(unknown="missing")
     if states:
+        from tacit.cli.states import states_of
+
         columns, said = states_of(fitted, data)
-        _put(
-            columns, said, "state" if "state" in columns else next(iter(columns)), output, json=json
-        )
-        return
+        name = "state" if "state" in columns else next(iter(columns))
+    else:
+        columns, said, name = _predicted(fitted, data, target, shares, each=each)
+    _put(columns, said, name, output, json=json)
+
+
+def _predicted(
+    fitted: Any, data: Path, target: str | None, shares: list[float] | None, *, each: bool
+) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """A table's columns, the same for JSON, and which of the columns was predicted."""
+    from tacit.cli.normals import predicted_numbers, shows_numbers
+    from tacit.cli.sequences import is_chain, predicted_sequences
+    from tacit.cli.symbols import is_symbolic, predicted_symbols
+    from tacit.errors import ArgumentError
+
     if is_chain(fitted) or shows_numbers(fitted):
         tell = predicted_sequences if is_chain(fitted) else predicted_numbers
-        columns, said = tell(fitted, data, target, shares, each=each)
-        _put(columns, said, target or fitted.names_[0], output, json=json)
-        return
+        return *tell(fitted, data, target, shares, each=each), target or fitted.names_[0]
     if is_symbolic(fitted):
         if target is not None or shares:
             raise ArgumentError(
                 "it is the next symbol that is predicted; leave --target and --quantile out"
             )
-        _put(*predicted_symbols(fitted, data, each=each), "next", output, json=json)
-        return
+        return *predicted_symbols(fitted, data, each=each), "next"
     if target is None:
         raise typer.BadParameter("name a column", param_hint="--target")
     if each:
         raise ArgumentError(f"--each is for sequences, and {type(fitted).__name__} is of rows")
     if holds_numbers(fitted.schema_, target):
-        columns, said = _numbers(fitted, data, target, shares)
-    elif shares:
+        return *_numbers(fitted, data, target, shares), target
+    if shares:
         raise ArgumentError(f"column {target!r} holds categories; --quantile is for numbers")
-    else:
-        columns, said = _categories(fitted, data, target)
-    _put(columns, said, target, output, json=json)
+    return *_categories(fitted, data, target), target
 
 
 def _put(

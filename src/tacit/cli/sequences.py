@@ -43,16 +43,22 @@ def is_chain(fitted: Any) -> bool:
 def table_model(path: Path) -> Any:
     """The model of a file that answers about rows of a table, not about sequences."""
     from tacit.cli.options import asked_model
-    from tacit.errors import NotAvailableError
 
     fitted = asked_model(path)
+    check_of_rows(fitted)
+    return fitted
+
+
+def check_of_rows(fitted: Any) -> None:
+    """Raise where a model is one of sequences, and say what there is for these."""
+    from tacit.errors import NotAvailableError
+
     if is_chain(fitted) or hasattr(fitted, "symbols_"):
         picture = "forecast" if is_chain(fitted) else "plot"
         raise NotAvailableError(
             f"{type(fitted).__name__} is a model of sequences, which score, predict, sample, {picture} "
             f"and info tell about"
         )
-    return fitted
 
 
 def read_sequences(table: pa.Table, *, label: str | None = None, together: bool = False) -> Read:

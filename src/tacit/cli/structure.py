@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tacit.cli import learning
 from tacit.cli.options import Data, Json
 
 if TYPE_CHECKING:
@@ -36,45 +37,41 @@ class Metric(StrEnum):
     kernel = "kernel"
 
 
+TreeOutput = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="A .nwk file; without it, print the tree."),
+]
+TreePicture = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE", help="Draw the tree: .svg, .png or .pdf.")
+]
+Distances = Annotated[
+    Metric,
+    typer.Option(
+        help="Distances of categories, of numbers, of the numbers' normal scores, or of both by kernels."
+    ),
+]
+Supported = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="K",
+        help="Hidden states that distances allow for; without it, what the data support.",
+    ),
+]
+
+
 def structure(
     data: Data,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="A .nwk file; without it, print the tree."
-        ),
-    ] = None,
+    output: TreeOutput = None,
     method: Annotated[
         Method, typer.Option(help="How the tree is learnt.")
     ] = Method.chow_liu_joining,
-    picture: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw the tree: .svg, .png or .pdf."),
-    ] = None,
-    metric: Annotated[
-        Metric,
-        typer.Option(
-            help="Distances of categories, of numbers, of the numbers' normal scores, or of both by kernels."
-        ),
-    ] = Metric.discrete,
-    states: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="K",
-            help="Hidden states that distances allow for; without it, what the data support.",
-        ),
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Leave a column out. May be repeated."),
-    ] = None,
-    bins: Annotated[
-        int, typer.Option(min=2, help="Bins for a column with many different numbers.")
-    ] = 5,
-    jobs: Annotated[
-        int | None, typer.Option(metavar="N", help="Threads; -1 for all processors.")
-    ] = None,
+    picture: TreePicture = None,
+    metric: Distances = Metric.discrete,
+    states: Supported = None,
+    drop: learning.Drop = None,
+    bins: learning.Bins = 5,
+    jobs: learning.Jobs = None,
     json: Json = False,
 ) -> None:
     """Learn the tree over the columns of the table DATA, without parameters.
