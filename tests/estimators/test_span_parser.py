@@ -113,6 +113,26 @@ def test_moments_of_two_texts_add_up():
     assert np.allclose(parts.shape_.emitted, whole.shape_.emitted)
 
 
+def test_groups_are_learnt_when_they_are_asked_for(tmp_path):
+    text = sample_sentences(200, random_state=2)
+    lazy = SpanParser(n_features=5, rank=2).fit(text)
+    eager = SpanParser(n_features=5, rank=2, prior="learnt").fit(text)
+    lazy.brackets(text[:5])
+    assert "shape_" not in vars(lazy)
+    assert "predicates" not in lazy.diagnostics_
+    assert {"shape_", "diagnostics_"} <= vars(eager).keys()
+    assert "shape_" in vars(SpanParser(n_features=5, rank=2, top="learnt").fit(text))
+    assert not hasattr(SpanParser(), "shape_")
+    lazy.save(tmp_path / "before.tacit")  # files hold groups, whoever needs them
+    assert np.array_equal(lazy.shape_.emitted, eager.shape_.emitted)
+    assert lazy.diagnostics_ == eager.diagnostics_
+    lazy.save(tmp_path / "after.tacit")
+    assert (tmp_path / "before.tacit").read_bytes() == (tmp_path / "after.tacit").read_bytes()
+    assert lazy.set_params(prior="learnt").brackets(text) == eager.brackets(text)
+    lazy.set_params(prior="units").partial_fit(["a/NEW b/NEW"])
+    assert "NEW" in lazy.shape_.tags
+
+
 def test_vectors_may_lie_in_a_file(tmp_path):
     text = sample_sentences(100, random_state=2)
     words = sorted({word for sentence in text for word, _ in sentence})

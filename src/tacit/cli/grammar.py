@@ -14,6 +14,7 @@ import typer
 
 from tacit.cli.learning import Jobs
 from tacit.cli.options import Json, TreesOutput, is_grammar, model_of_kind
+from tacit.cli.parsing import counted, note_of_tags, sentences_of
 
 if TYPE_CHECKING:
     from tacit.data.parse_trees import ParseTree
@@ -31,8 +32,6 @@ Longest = Annotated[
         min=1, help="Parse sentences of up to so many words: time grows with the third power."
     ),
 ]
-_SHOWN = 8  # tags that a note names
-_EVERY = 20  # sentences between two looks of the progress bar
 _AHEAD = 4  # sentences of each thread that may wait for those before them
 _BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-"})  # as the Penn Treebank writes them
 
@@ -129,8 +128,6 @@ def _json_line(found: list[dict[str, Any]]) -> str:
 
 def tagged_sentences(path: Path) -> Iterator[Sentence]:
     """The sentences of a file with their tags."""
-    from tacit.cli.parsing import sentences_of
-
     for sentence in sentences_of([path]):
         yield [(word.translate(_BRACKETS), tag.translate(_BRACKETS)) for word, tag in sentence]
 
@@ -183,17 +180,8 @@ class GrammarParser:
         self, sentences: Iterable[Sentence], jobs: int | None = None
     ) -> Iterator[list[dict[str, Any]]]:
         """What is asked for of each sentence, in their order, as they are read; nothing of empty ones."""
-        from tacit.estimators.progress import reporting
-
-        def numbered(report: Any) -> Iterator[tuple[Sentence, int]]:
-            for number, sentence in enumerate(sentences, 1):
-                if number % _EVERY == 1:
-                    report(0.0, f"sentence {number:,}")
-                yield sentence, number
-
-        # Where trees are printed to the same terminal, they tell how far it has come.
-        with reporting(None if sys.stdout.isatty() else True) as report:
-            yield from in_order(self._parsed, numbered(report), jobs)
+        with counted(sentences) as numbered:
+            yield from in_order(self._parsed, numbered, jobs)
 
     def best(self, numbered: tuple[Sentence, int]) -> ParseTree:
         """The best tree of a sentence, which errors call by its number."""
@@ -229,10 +217,7 @@ class GrammarParser:
 
     def tell(self) -> None:
         """Say which tags the treebank had not, and how many sentences no tree fits."""
-        if self._unseen:
-            named = ", ".join(list(self._unseen)[:_SHOWN])
-            more = f" and {len(self._unseen) - _SHOWN} more" if len(self._unseen) > _SHOWN else ""
-            _note(f"the tags {named}{more} were not in the treebank; their words count as untagged")
+        note_of_tags(self._unseen, "were not in the treebank; their words count as untagged")
         flat = int(self.model.diagnostics_.get("no_tree", 0)) - self._no_tree
         if flat:
             _note(

@@ -237,6 +237,8 @@ def _plain(value: Any) -> str:
             if value and isinstance(value[0], list)
             else (", ".join(map(_plain, value)))
         )
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_plain(each)}" for name, each in value.items())
     if isinstance(value, float):
         return f"{value:.4g}"
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -9,14 +9,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.sequences import LAYOUT, Read, read_sequences, sequences_for, target_of
+from tacit.cli.sequences import (
+    LAYOUT,
+    SHARES,
+    Read,
+    number_errors,
+    read_sequences,
+    sequences_for,
+    target_of,
+    told_numbers,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from tacit.data.series import Series
-
-_SHARES = (0.05, 0.5, 0.95)
 
 
 def shows_numbers(fitted: Any) -> bool:
@@ -117,11 +124,10 @@ def predicted_numbers(
     """What comes next after each sequence, or at each position: a table's columns, and more for JSON."""
     import numpy as np
 
-    from tacit.cli.query import checked_shares, percent
-    from tacit.cli.sequences import number_errors
+    from tacit.cli.query import checked_shares
 
     read, name = sequences_for(fitted, data), target_of(fitted, target)
-    asked, place = checked_shares(shares, _SHARES), list(fitted.names_).index(name)
+    asked, place = checked_shares(shares, SHARES), list(fitted.names_).index(name)
     means = fitted.expectation(read.series, every=each)
     quantiles = fitted.quantiles(read.series, [*asked, 0.5], every=each)
     labels = read.labels
@@ -129,11 +135,9 @@ def predicted_numbers(
         means, quantiles, labels = np.concatenate(means), np.concatenate(quantiles), _each(read)
     if len(fitted.names_) > 1:
         means, quantiles = means[:, place], quantiles[:, place]
-    names = [f"{name} {percent(share)}" for share in asked]
-    named = {} if read.labels == [""] else {read.heading: labels}
-    columns = {**named, name: means, **dict(zip(names, quantiles.T, strict=False))}
-    rows = [dict(zip(map(str, asked), row, strict=False)) for row in quantiles.tolist()]
-    said: dict[str, Any] = {"sequences": labels, "predicted": means, "quantiles": rows}
+    columns, said = told_numbers(name, asked, means, quantiles)
+    columns = columns if read.labels == [""] else {read.heading: labels, **columns}
+    said = {"sequences": labels, **said}
     if each:
         said |= number_errors(read.series.values[:, place], means, quantiles[:, -1])
     return columns, said

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,6 +38,7 @@ Longest = Annotated[
         min=1, help="Parse sentences of up to so many words: time grows with the fourth power."
     ),
 ]
+TAGS_MAP = "tags_map"  # of the diagnostics
 _SHOWN = 8  # tags that a note names
 _EVERY = 20  # sentences between two looks of the progress bar
 
@@ -135,33 +136,95 @@ def sentences_of(paths: Sequence[Path]) -> Iterator[Tagged]:
         yield from stream_tagged(sys.stdin.buffer if str(path) == "-" else path)
 
 
-class Tags:
-    """Which tags are others in truth, and of which nothing is known."""
+@contextmanager
+def counted(sentences: Iterable[Any]) -> Iterator[Iterator[tuple[Any, int]]]:
+    """Within the block, sentences and their numbers from 1; it is shown how far they have been read."""
+    from tacit.estimators.progress import reporting
 
-    def __init__(self, path: Path | None) -> None:
+    # Where trees are printed to the same terminal, they tell how far it has come.
+    with reporting(None if sys.stdout.isatty() else True) as report:
+
+        def numbered() -> Iterator[tuple[Any, int]]:
+            for number, sentence in enumerate(sentences, 1):
+                if number % _EVERY == 1:
+                    report(0.0, f"sentence {number:,}")
+                yield sentence, number
+
+        yield numbered()
+
+
+class Tags:
+    """Which tags are others in truth, and of which nothing is known.
+
+    Parameters
+    ----------
+    path : Path, optional
+        A file that says so.
+    kept : mapping, optional
+        What the file said that a model was learnt with; the file at hand comes before it.
+    """
+
+    def __init__(self, path: Path | None, kept: Mapping[str, str] | None = None) -> None:
         from tacit.data.tags import read_tag_map, universal_tag
 
-        every = {} if path is None else read_tag_map(path)
+        given = {} if path is None else read_tag_map(path)
+        self.map = {**(kept or {}), **given}
         # A tag that means the same says more: which verbs are participles.
-        self.names = {tag: to for tag, to in every.items() if universal_tag(tag) != to}
-        self._known = set(every)
+        self.names = {tag: to for tag, to in self.map.items() if universal_tag(tag) != to}
         self.strange: dict[str, None] = {}
+        self._kept = self.map.keys() - given.keys()
+        self._as_learnt: dict[str, None] = {}
 
     def of(self, sentence: Tagged) -> Tagged:
         """The sentence with its tags as they are meant."""
         from tacit.data.tags import fits_no_table
 
+        self._notice(sentence)
         for _, tag in sentence:
-            if tag not in self._known and fits_no_table(tag):
+            if tag not in self.map and fits_no_table(tag):
                 self.strange[tag] = None
         return [(word, self.names.get(tag, tag)) for word, tag in sentence]
 
+    def of_tree(self, tree: ParseTree) -> ParseTree:
+        """The tree with its tags as they are meant."""
+        from tacit.data.parse_trees import with_tags
+
+        self._notice(tree.leaves())
+        return with_tags(tree, self.names)
+
     def tell(self) -> None:
         """Say which tags fit nowhere."""
-        _note(self.strange, "fit no table and count as X; --tags-map says what they are")
+        note_of_tags(self.strange, "fit no table and count as X; --tags-map says what they are")
+
+    def tell_kept(self) -> None:
+        """Say of which tags nothing but the model says what they are."""
+        note_of_tags(self._as_learnt, "count as in the --tags-map that the model was learnt with")
+
+    def _notice(self, sentence: Tagged) -> None:
+        self._as_learnt |= {tag: None for _, tag in sentence if tag in self._kept}
 
 
-def _note(tags: Mapping[str, None], what: str) -> None:
+def kept_map(path: Path, diagnostics: Mapping[str, Any]) -> Mapping[str, str]:
+    """What tags are, as a model's file has it; nothing where it was learnt without a map.
+
+    Raises
+    ------
+    FileFormatError
+        Something else stands there.
+    """
+    from tacit.data.tags import UNIVERSAL
+    from tacit.errors import FileFormatError
+
+    kept = diagnostics.get(TAGS_MAP, {})
+    if not isinstance(kept, dict) or not all(to in UNIVERSAL for to in kept.values()):
+        raise FileFormatError(
+            f"{str(path)!r} is damaged: its map of tags has others than universal ones"
+        )
+    return kept
+
+
+def note_of_tags(tags: Mapping[str, None], what: str) -> None:
+    """Say something of some tags on standard error, if there are any."""
     if tags:
         more = f" and {len(tags) - _SHOWN} more" if len(tags) > _SHOWN else ""
         named = ", ".join(list(tags)[:_SHOWN])
@@ -186,7 +249,7 @@ class Parser:
         from tacit.estimators.span_parser import SpanParser
 
         self.model = load_parser(path)
-        self.tags = Tags(tags_map)
+        self.tags = Tags(tags_map, kept_map(path, self.model.diagnostics_))
         self._by_metric = isinstance(self.model, SpanParser)
         self._unseen: dict[str, None] = {}
         if not self._by_metric and confidence:
@@ -239,14 +302,10 @@ class Parser:
     ) -> Iterator[tuple[ParseTree | None, SpanParse]]:
         """The tree and the brackets of each sentence of a file, as they are read."""
         from tacit.errors import DataError
-        from tacit.estimators.progress import reporting
 
-        # Where trees are printed to the same terminal, they tell how far it has come.
-        with reporting(None if sys.stdout.isatty() else True) as report:
-            number = 0
-            for number, sentence in enumerate(sentences_of([path]), 1):
-                if number % _EVERY == 1:
-                    report(0.0, f"sentence {number:,}")
+        number = 0
+        with counted(sentences_of([path])) as numbered:
+            for sentence, number in numbered:
                 if tops is not None and number > len(tops):
                     raise DataError(f"--tops has {len(tops)} lines, and there are more sentences")
                 parse = self.parse(sentence, number, None if tops is None else tops[number - 1])
@@ -255,11 +314,14 @@ class Parser:
             raise DataError(f"--tops has {len(tops)} lines, but there are {number} sentences")
 
     def tell_of_tags(self) -> None:
-        """Say which tags fit nowhere, or were not there when the model was learnt."""
+        """Say which tags count as in training, fit nowhere, or were not there when the model was learnt."""
+        self.tags.tell_kept()
         if self._by_metric or self.model.tags == "universal":
             self.tags.tell()
         else:
-            _note(self._unseen, "were not in the text that was learnt from; they count as one")
+            note_of_tags(
+                self._unseen, "were not in the text that was learnt from; they count as one"
+            )
 
 
 def load_parser(path: Path) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli.options import Picture
-from tacit.cli.parsing import FORMS, Longest, TagsMap
+from tacit.cli.parsing import FORMS, Longest, Parser, Tags, TagsMap, sentences_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,8 +67,9 @@ def draw(
     if sentences is None:
         trees = _given(model, wanted)
     else:
-        trees = _parsed(model, sentences, wanted, tags_map, longest)
-        others = _compared(sentences, wanted, trees) if compare else None
+        parser = Parser(model, tags_map, longest)
+        trees = _parsed(parser, sentences, wanted)
+        others = _compared(sentences, wanted, trees, parser.tags) if compare else None
     save_picture(_stacked(trees, others, max_words), output)
     what = "tree" if len(trees) == 1 else "trees"
     console().print(f"{len(trees)} {what} drawn to {output}", markup=False)
@@ -83,14 +84,10 @@ def _given(path: Path, wanted: Sequence[int]) -> list[ParseTree]:
     return [found[number - 1] for number in wanted]
 
 
-def _parsed(
-    model: Path, sentences: Path, wanted: Sequence[int], tags_map: Path | None, longest: int | None
-) -> list[ParseTree]:
+def _parsed(parser: Parser, sentences: Path, wanted: Sequence[int]) -> list[ParseTree]:
     """The trees that a parser gives some sentences of a file."""
-    from tacit.cli.parsing import Parser, sentences_of
     from tacit.errors import DataError
 
-    parser = Parser(model, tags_map, longest)
     found = list(islice(sentences_of([sentences]), max(wanted)))
     _check_there(sentences, wanted, len(found))
     trees = []
@@ -104,7 +101,9 @@ def _parsed(
     return trees
 
 
-def _compared(path: Path, wanted: Sequence[int], trees: Sequence[ParseTree]) -> list[ParseTree]:
+def _compared(
+    path: Path, wanted: Sequence[int], trees: Sequence[ParseTree], tags: Tags
+) -> list[ParseTree]:
     """The brackets of a treebank over the same words, with the labels of the trees that were found."""
     from tacit.data.parse_trees import read_trees
     from tacit.errors import DataError
@@ -114,7 +113,7 @@ def _compared(path: Path, wanted: Sequence[int], trees: Sequence[ParseTree]) -> 
     every = read_trees(path)
     if len(every) < max(wanted):
         raise DataError(f"{str(path)!r} has {len(every)} trees, so that --compare cannot be done")
-    golds = [gold_spans(every[number - 1]) for number in wanted]
+    golds = [gold_spans(tags.of_tree(every[number - 1])) for number in wanted]
     return [
         tree_of_spans(tree.leaves(), sorted(spans))
         for tree, (_, spans) in zip(trees, golds, strict=True)

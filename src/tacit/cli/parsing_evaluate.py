@@ -97,7 +97,7 @@ def _guessed(
 ) -> tuple[list[ParseTree], Mapping[str, list[Spans]]]:
     """The trees to compare with, of two or more words and not too long, and the brackets of each method."""
     from tacit.cli.parsing import Parser, Tags
-    from tacit.data.parse_trees import read_trees, with_tags
+    from tacit.data.parse_trees import read_trees
     from tacit.errors import DataError
     from tacit.evaluate.brackets import gold_spans
 
@@ -106,7 +106,7 @@ def _guessed(
         raise typer.BadParameter("it goes with a model", param_hint="--true-top, --longest")
     parser = Parser(model, tags_map, longest) if is_model else None
     tags = Tags(tags_map) if parser is None else parser.tags
-    every = [with_tags(tree, tags.names) for tree in read_trees(treebank)]
+    every = [tags.of_tree(tree) for tree in read_trees(treebank)]
     sizes = [gold_spans(tree)[0] for tree in every]
     most = None if None in wanted else max(size for size in wanted if size is not None)
     kept = [at for at, n in enumerate(sizes) if n >= 2 and (most is None or n <= most)]
@@ -125,11 +125,11 @@ def _guessed(
 
 def _of_trees(path: Path, sizes: Sequence[int], tags: Any) -> list[Spans]:
     """The brackets of trees that lie in a file, for sentences of so many words each."""
-    from tacit.data.parse_trees import read_trees, with_tags
+    from tacit.data.parse_trees import read_trees
     from tacit.errors import DataError
     from tacit.evaluate.brackets import gold_spans
 
-    found = [gold_spans(with_tags(tree, tags.names)) for tree in read_trees(path)]
+    found = [gold_spans(tags.of_tree(tree)) for tree in read_trees(path)]
     found = [each for each in found if each[0]]
     if len(found) != len(sizes):
         raise DataError(

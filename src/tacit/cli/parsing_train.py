@@ -190,7 +190,7 @@ def _model(method: Kind, given: dict[str, Any]) -> Any:
 
 def _learn(model: Any, texts: list[Path], tags_map: Path | None) -> int:
     """Fit a parser to the sentences of files; how many these are."""
-    from tacit.cli.parsing import Tags, sentences_of
+    from tacit.cli.parsing import TAGS_MAP, Tags, sentences_of
 
     tags = Tags(tags_map)
     n_read = 0
@@ -202,6 +202,8 @@ def _learn(model: Any, texts: list[Path], tags_map: Path | None) -> int:
             yield tags.of(sentence)
 
     model.fit(meant())
+    if tags.map:
+        model.diagnostics_[TAGS_MAP] = tags.map  # for those who ask the model
     if getattr(model, "tags", "universal") == "universal":
         tags.tell()
     return n_read

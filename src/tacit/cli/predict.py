@@ -21,8 +21,6 @@ from tacit.cli.options import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_SHARES = (0.05, 0.5, 0.95)
-
 
 def predict(
     model: Model,
@@ -152,16 +150,13 @@ def _numbers(
     fitted: Any, data: Path, target: str, shares: list[float] | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The mean and quantiles; the same for JSON, with the errors of the median and of the mean."""
-    from tacit.cli.query import checked_shares, percent
-    from tacit.cli.sequences import number_errors
+    from tacit.cli.query import checked_shares
+    from tacit.cli.sequences import SHARES, number_errors, told_numbers
 
-    asked = checked_shares(shares, _SHARES)
+    asked = checked_shares(shares, SHARES)
     means = fitted.expectation(data, target)
     quantiles = fitted.quantiles(data, target, [*asked, 0.5])
-    names = [f"{target} {percent(share)}" for share in asked]
-    columns = {target: means, **dict(zip(names, quantiles.T, strict=False))}
-    rows = [dict(zip(map(str, asked), row, strict=False)) for row in quantiles.tolist()]
-    said: dict[str, Any] = {"predicted": means, "quantiles": rows}
+    columns, said = told_numbers(target, asked, means, quantiles)
     said |= number_errors(_cells(fitted, data, target), means, quantiles[:, -1])
     return columns, said
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tacit.data.series import Series
 
 LAYOUT = "layout"  # of the diagnostics
-_SHARES = (0.05, 0.5, 0.95)
+SHARES = (0.05, 0.5, 0.95)  # of quantiles, where none are asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,11 +171,11 @@ def predicted_sequences(
     """What comes next after each sequence, or at each position: a table's columns, and more for JSON."""
     import numpy as np
 
-    from tacit.cli.query import checked_shares, percent
+    from tacit.cli.query import checked_shares
 
     read = sequences_for(fitted, data)
     name = target_of(fitted, target)
-    asked = checked_shares(shares, _SHARES)
+    asked = checked_shares(shares, SHARES)
     about = {"target": name, "each": each}
     means = fitted.expectation(read.series, **about)
     quantiles = fitted.quantiles(read.series, [*asked, 0.5], **about)
@@ -185,15 +185,25 @@ def predicted_sequences(
         labels = [
             label for label, n in zip(labels, read.series.lengths, strict=True) for _ in range(n)
         ]
-    names = [f"{name} {percent(share)}" for share in asked]
-    named = {} if read.labels == [""] else {read.heading: labels}
-    columns = {**named, name: means, **dict(zip(names, quantiles.T, strict=False))}
-    rows = [dict(zip(map(str, asked), row, strict=False)) for row in quantiles.tolist()]
-    said: dict[str, Any] = {"sequences": labels, "predicted": means, "quantiles": rows}
+    columns, said = told_numbers(name, asked, means, quantiles)
+    columns = columns if read.labels == [""] else {read.heading: labels, **columns}
+    said = {"sequences": labels, **said}
     if each:
         cells = read.series.values[:, list(fitted.names_).index(name)]
         said |= number_errors(cells, means, quantiles[:, -1])
     return columns, said
+
+
+def told_numbers(
+    name: str, shares: Sequence[float], means: Any, quantiles: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Means and quantiles (row, share and whatever follows): a table's columns, and the same for JSON."""
+    from tacit.cli.query import percent
+
+    names = [f"{name} {percent(share)}" for share in shares]
+    columns = {name: means, **dict(zip(names, quantiles.T, strict=False))}
+    rows = [dict(zip(map(str, shares), row, strict=False)) for row in quantiles.tolist()]
+    return columns, {"predicted": means, "quantiles": rows}
 
 
 def number_errors(cells: Any, means: Any, medians: Any) -> dict[str, Any]:

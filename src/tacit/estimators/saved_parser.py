@@ -26,7 +26,7 @@ _SHAPE = ("first", "following", "emitted")
 
 def save_parser(model: SpanParser, path: str | os.PathLike[str]) -> None:
     """Write the distances and the shape of a fitted parser to one file, whole or not at all."""
-    shape = model.shape_
+    shape = model.shape_  # before the header, to whose diagnostics it may add
     header = {
         **common_header(model),
         "tags": list(model.distances_.tags),

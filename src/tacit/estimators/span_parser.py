@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -89,14 +90,15 @@ class SpanParser(TakesText, BaseEstimator):
     ----------
     distances_ : TagDistances
     shape_ : TagShape
-        Groups and predicates that were learnt.
+        Groups and predicates; where neither the prior nor the split is learnt, they are when first asked for.
     pairs_ : TagPairs
     runs_ : TagRuns
         The moments; `partial_fit` adds to them.
     vectors_ : WordVectors
     diagnostics_ : dict
         Numbers of sentences, words and pairs of words, the share of pairs of tags never seen together,
-        the numbers of a vector, the rank, and the tags with which a predicate begins.
+        the numbers of a vector, the rank, and, once `shape_` is learnt, the tags with which a predicate
+        begins.
 
     Examples
     --------
@@ -108,7 +110,6 @@ class SpanParser(TakesText, BaseEstimator):
     """
 
     distances_: TagDistances
-    shape_: TagShape
     pairs_: TagPairs
     runs_: TagRuns
     vectors_: WordVectors
@@ -179,8 +180,10 @@ class SpanParser(TakesText, BaseEstimator):
                 sums = sums + TagPairs.of(text[low : low + _CHUNK], self.vectors_, kinds)
             report(0.9, "distances")
             self._solve(sums, text)
-            report(0.95, "groups and predicates")
-            self._learn_shape(given)
+            self._count_runs(given)
+            if "learnt" in (self.prior, self.top):
+                report(0.95, "groups and predicates")
+                _ = self.shape_
         return self
 
     def parse(self, sentence: Any, top: int | None = None) -> SpanParse:
@@ -282,14 +285,21 @@ class SpanParser(TakesText, BaseEstimator):
             return self.shape_.top(pairs)
         return None if self.top == "free" else top_split(pairs)
 
-    def _learn_shape(self, sentences: list[Tagged]) -> None:
-        from tacit.moments.tag_runs import TagRuns
+    @cached_property
+    def shape_(self) -> TagShape:
+        """Groups and predicates, learnt from `runs_`."""
         from tacit.polish.tag_shape import learn_shape
+
+        shape = learn_shape(self.runs_)
+        self.diagnostics_["predicates"] = sorted(shape.predicates)
+        return shape
+
+    def _count_runs(self, sentences: list[Tagged]) -> None:
+        from tacit.moments.tag_runs import TagRuns
 
         new = TagRuns.of(sentences)
         self.runs_ = self.runs_ + new if hasattr(self, "runs_") else new
-        self.shape_ = learn_shape(self.runs_)
-        self.diagnostics_["predicates"] = sorted(self.shape_.predicates)
+        self.__dict__.pop("shape_", None)  # that of fewer sentences
 
     def _solve(self, sums: TagPairs, text: list[Tagged]) -> None:
         from tacit.factor.tag_metric import smoothed_covariances, spectral_distances
