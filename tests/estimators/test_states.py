@@ -6,9 +6,16 @@ import numpy as np
 import pytest
 
 from tacit import LatentClass, LatentTree, Topology
+from tacit.data.reading import read_table
 from tacit.errors import ArgumentError, ArgumentTypeError, RankError
 from tacit.estimators import choosing, states
-from tacit.estimators.states import check_carried, known_states, state_counts
+from tacit.estimators.states import (
+    check_carried,
+    known_states,
+    other_parts,
+    rows_aside,
+    state_counts,
+)
 from tacit.toy import random_tables, random_tree_model, sample_codes
 
 NEWICK = "((a,b),(c,d),(e,f));"
@@ -37,12 +44,45 @@ def test_no_fewer_states_are_chosen_than_there_are_and_the_choice_is_on_record(n
     candidates = model.diagnostics_["candidates"]
     scores = {each["n_states"]: each["score"] for each in candidates}
     assert list(scores) == sorted(scores)
-    assert max(scores, key=scores.get) == chosen
-    assert all(scores[k] < scores[n_states] for k in range(1, n_states))
+    in_parts = {e["n_states"]: e["score_in_parts"] for e in candidates if "score_in_parts" in e}
+    assert list(in_parts) == [1, 2, 3, 4, 6][: len(in_parts)]
+    assert max(in_parts, key=in_parts.get) == chosen
+    assert all(scores[k] < scores[chosen] for k in scores if k not in in_parts)
+    assert all(in_parts[k] < in_parts[n_states] for k in range(1, n_states))
     edges = model.diagnostics_["edges"]
     assert set(edges) <= set(model.tree_.names)
     assert all(each["kept"][0] == 1.0 for each in edges.values())
     json.dumps(model.diagnostics_)
+
+
+@pytest.mark.parametrize("n_rows", [2, 8, 99, 500])
+def test_of_few_rows_the_parts_are_set_aside_in_turn(n_rows):
+    table = read_table(np.arange(2 * n_rows).reshape(-1, 2))
+    _, first = rows_aside(table, 3, everything=False)
+    parts = [table.codes[first], *(judging.codes for _, judging in other_parts(table, None, 3))]
+    assert 2 <= len(parts) <= 5
+    assert len(parts) == 5 or n_rows < 10
+    judged = np.concatenate(parts)[:, 0]
+    assert len(set(judged.tolist())) == len(judged) >= n_rows - n_rows % 5 - 4
+    for learning, judging in other_parts(table, None, 3):
+        together = np.concatenate([learning.codes, judging.codes])[:, 0]
+        assert sorted(together.tolist()) == list(range(n_rows))
+
+
+def test_of_many_rows_or_where_rows_are_given_one_part_is_enough(monkeypatch):
+    table = read_table(np.arange(200).reshape(-1, 2))
+    assert other_parts(table, table, 0) == []
+    monkeypatch.setattr(states, "ROWS_IN_PARTS", 99)
+    assert other_parts(table, None, 0) == []
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_number_of_classes_is_found(seed):
+    rng = np.random.default_rng(seed)
+    below = rng.dirichlet(np.ones(3), size=(6, 2)).cumsum(axis=2)  # (column, class, category)
+    classes = rng.integers(2, size=600)
+    rows = (rng.random((600, 6, 1)) > below[:, classes].transpose(1, 0, 2)).sum(axis=2)
+    assert LatentClass().fit(rows).n_states_ == {"h": 2}
 
 
 def test_independent_columns_get_one_state():

@@ -26,13 +26,17 @@ from tacit.estimators.forests import (
     together,
     train,
 )
+from tacit.estimators.judging import surely_better
 from tacit.estimators.progress import silent
 from tacit.estimators.recipes import START_STATES, Job, Learnt, Settings, learn_auto
 from tacit.estimators.states import (
+    N_PARTS,
+    ROWS_IN_PARTS,
     check_carried,
     chosen_states,
     held_out_rows,
     known_states,
+    other_parts,
     rows_aside,
     state_counts,
 )
@@ -71,9 +75,6 @@ FEWEST_ROWS = 500
 FEW_COLUMNS = 64
 # States that trees are tried with, where no number is given.
 TRIAL_STATES, FEW_TRIAL_STATES = 16, 4
-# Few states are learnt again without one of so many parts of the rows: without each, or, of more rows than
-# this, without one.
-N_PARTS, ROWS_IN_PARTS = 5, 2000
 # Cells (rows x columns) that choices are made with, and that a forest may take, times states.
 MOST_CELLS, MOST_WORK = 12_000_000, 3_000_000_000
 
@@ -170,7 +171,7 @@ def learn_open(asked: Open) -> Chosen:
 
 
 def few_tried(job: Job, validation: Table | None, learnt: Learnt) -> list[Tried]:
-    """Trees with few states, learnt without one part of the rows after the other."""
+    """Trees with few states, learnt without one part of the rows after the other, or of many without one."""
     table = job.table
     if validation is not None or table.n_rows < ROWS_FOR_TRIALS:
         return [Tried(learnt.parameters, None)]
@@ -263,8 +264,9 @@ def _first_tree(
     few = None
     only_few = n_rows < FEWEST_ROWS or bool(known)
     if ground.held_out is None or only_few or n_columns <= FEW_COLUMNS:
+        others = other_parts(asked.table, asked.validation, asked.settings.seed)
         record["states"], more, few = chosen_states(
-            ground.table, ground.held_out, tree, known, "auto", asked.settings, report
+            ground.table, ground.held_out, tree, known, "auto", asked.settings, report, others
         )
         record.update(more)
     if ground.held_out is None or (only_few and not several):
@@ -281,15 +283,6 @@ def _first_tree(
         return None, record
     record.pop("states", None)
     return best, record
-
-
-def surely_better(one: Array, other: Array, weights: Array | None) -> bool:
-    """Whether rows are likelier under one model, by more than a standard error."""
-    weights = np.ones(len(one)) if weights is None else weights
-    gain = one - other
-    mean = float(np.average(gain, weights=weights))
-    spread = float(np.average((gain - mean) ** 2, weights=weights))
-    return bool(mean > np.sqrt(spread * (weights**2).sum()) / weights.sum())
 
 
 def _forest(asked: Open, ground: Ground, first: Trained, methods: Sequence[str]) -> Forest:

@@ -10,7 +10,13 @@ from tacit.estimators.arguments import check_choice, check_count, check_number, 
 from tacit.estimators.choosing import Open, learn_open
 from tacit.estimators.keeping import keep
 from tacit.estimators.recipes import CLASS_WAYS, WAYS, Job, Settings
-from tacit.estimators.states import check_carried, chosen_states, known_states, state_counts
+from tacit.estimators.states import (
+    check_carried,
+    chosen_states,
+    known_states,
+    other_parts,
+    state_counts,
+)
 from tacit.estimators.structures import asked_topology
 from tacit.estimators.tree_queries import TreeQueries
 from tacit.polish.classes import is_star
@@ -35,9 +41,10 @@ class LatentTree(TreeQueries):
     Parameters
     ----------
     n_states : int, mapping of hidden node to int, or "auto"
-        States of the hidden nodes. "auto" tries several and keeps the number with the best held-out
-        likelihood: 1, 2, 3, 4, 6, ... (up to 64 columns, or few rows), and with learn="auto" and at least 500
-        rows to learn from also 8, 16, 32 and 64, as long as more are better.
+        States of the hidden nodes. "auto" tries several and lets held-out rows choose: 1, 2, 3, 4, 6, ... (up
+        to 64 columns, or few rows), of which more are taken only if they are better by a quarter of a
+        standard error, and with learn="auto" and at least 500 rows to learn from also 8, 16, 32 and 64, as
+        long as more are better. Of up to 2,000 rows each fifth is held out in turn to judge few states.
     structure : str, Topology, path, networkx tree or edges
         "auto": held-out rows choose among "refined-joining", "hidden-chow-liu", "neighbor-joining",
         "chow-liu-grouping" and "chow-liu"; the first is left only for one that is better by more than a
@@ -207,8 +214,9 @@ class LatentTree(TreeQueries):
             states = state_counts(tree, cards, known)
             choice: dict[str, Any] = {}
             if states is None:
+                others = other_parts(table, held_out, settings.seed)
                 states, choice, _ = chosen_states(
-                    table, held_out, tree, known, self.learn, settings, report
+                    table, held_out, tree, known, self.learn, settings, report, others
                 )
             named = known if isinstance(self.n_states, Mapping | str) else ()
             check_carried(tree, states, self.learn, table, named)

@@ -19,7 +19,8 @@ from tacit.data.bins import even_cuts
 from tacit.data.encoders import BinEncoder, Encoder, IndicatorEncoder
 from tacit.data.margins import Margin, fit_margin
 from tacit.data.mixed import MixedTable, binned_table
-from tacit.estimators.choosing import Open, few_tried, learn_open, surely_better
+from tacit.estimators.choosing import Open, few_tried, learn_open
+from tacit.estimators.judging import surely_better
 from tacit.estimators.number_evidence import log_densities
 from tacit.estimators.progress import silent
 from tacit.estimators.recipes import START_STATES, Job, Learnt, Settings, learn_auto

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.estimators.choosing import surely_better
+from tacit.estimators.judging import surely_better
 from tacit.estimators.kernel_search import RATE, Search, chosen_by_rows, fitted_operators
 from tacit.estimators.number_bins import Learned, Trial
 from tacit.estimators.number_features import FeatureColumns, Split, metric_distances

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, ArgumentTypeError, RankError, TooExpensiveError
+from tacit.estimators.judging import smallest_enough
 from tacit.estimators.progress import Report, silent
 from tacit.estimators.recipes import CLASS_WAYS, Job, Settings
 from tacit.factor.ranks import side_ranks
@@ -22,11 +23,14 @@ if TYPE_CHECKING:
     from tacit.structure.topology import Topology
 
 Array = NDArray[np.float64]
+Split = tuple["Table", "Table"]  # rows to learn from, and rows to judge by
 
 # Numbers of hidden states that are tried where none is given.
 CANDIDATES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 # Share of the rows that is set aside to choose with, where no validation rows are given.
 SET_ASIDE = 0.2
+# Of up to so many rows a fifth says little: all are set aside, in so many parts, each of them once.
+ROWS_IN_PARTS, N_PARTS = 2000, 5
 # Rows that numbers of states are tried with: more would take long and seldom tell more states apart.
 MOST_ROWS = 100_000
 
@@ -161,10 +165,12 @@ def chosen_states(
     learn: str,
     settings: Settings,
     report: Report,
+    others: Sequence[Split] = (),
 ) -> tuple[tuple[int, ...], dict[str, Any], Array]:
-    """The number of states with the best held-out likelihood, and the record of all that were tried.
+    """The number of states that held-out rows ask for, and the record of all that were tried.
 
-    The third value is the log-likelihood of each row that was judged by.
+    More states are taken only where they are better by a margin (`smallest_enough`). The third value is the
+    log-likelihood of each of the held-out rows, without those of `others`.
 
     Parameters
     ----------
@@ -178,6 +184,8 @@ def chosen_states(
     settings : Settings
     report : callable
         Told of the share done and what is being tried.
+    others : sequence of (table, table)
+        More rows to learn from and to judge by: see `other_parts`.
     """
     from tacit.evaluate.states import largest_useful_rank
     from tacit.moments.source import CountedMoments
@@ -187,32 +195,47 @@ def chosen_states(
     held_out = aside if held_out is None else held_out
     if held_out is None:
         return _states(tree, cards, known, 1), {"candidates": [{"n_states": 1}]}, np.zeros(0)
-    moments = CountedMoments.of(train.codes, cards, train.weights, settings.n_jobs)
-    spectra = largest_useful_rank(tree, moments.pairs(), moments.n_rows)
+    splits = [
+        (rows, judging, CountedMoments.of(rows.codes, cards, rows.weights, settings.n_jobs))
+        for rows, judging in ((train, held_out), *others)
+    ]
+    weights = np.concatenate(
+        [np.ones(each.n_rows) if each.weights is None else each.weights for _, each, _ in splits]
+    )
+    _, _, first = splits[0]
+    spectra = largest_useful_rank(tree, first.pairs(), first.n_rows)
     # Pairs show what is linear between them; products of categories can carry more, so that the held-out rows
     # may ask for up to twice as many.
     most = max(2, 2 * spectra.rank)
-    rows: list[dict[str, Any]] = []
-    best, best_score, worse = 1, -np.inf, 0
-    best_rows = np.zeros(0)
+    candidates: list[dict[str, Any]] = []
+    tried: dict[int, Array] = {}
+    top, worse = -np.inf, 0
     for k in [k for k in CANDIDATES if k <= most]:
         report(k / (most + 1), f"trying {k} states")
-        job = Job(train, tree, _states(tree, cards, known, k), moments, settings, silent)
+        states = _states(tree, cards, known, k)
         try:
-            each = held_out_rows(job, held_out, learn)
+            parts = [
+                held_out_rows(Job(rows, tree, states, moments, settings, silent), judging, learn)
+                for rows, judging, moments in splits
+            ]
         except (RankError, TooExpensiveError) as error:
-            rows.append({"n_states": k, "refused": str(error)})
+            candidates.append({"n_states": k, "refused": str(error)})
             break
-        score = float(np.average(each, weights=held_out.weights))
-        rows.append({"n_states": k, "score": score})
-        if score > best_score:
-            best, best_score, best_rows, worse = k, score, each, 0
-        else:
-            worse += 1
-            if worse == 2:
-                break
-    record = {"candidates": rows, "edges": spectra.edges, "n_rows_tried_with": train.n_rows}
-    return _states(tree, cards, known, best), record, best_rows
+        tried[k] = np.concatenate(parts)
+        score = float(np.average(tried[k], weights=weights))
+        candidates.append({"n_states": k, "score": score})
+        if others:  # what else is tried is judged by the first part alone
+            first_score = float(np.average(parts[0], weights=held_out.weights))
+            candidates[-1] = {"n_states": k, "score": first_score, "score_in_parts": score}
+        # Any gain is a reason to go on: several that are small may be more than the margin.
+        worse = 0 if score > top else worse + 1
+        top = max(top, score)
+        if worse == 2:
+            break
+    best = list(tried)[smallest_enough(list(tried.values()), weights)] if tried else 1
+    record = {"candidates": candidates, "edges": spectra.edges, "n_rows_tried_with": train.n_rows}
+    of_best = tried.get(best, np.zeros(0))[: held_out.n_rows]
+    return _states(tree, cards, known, best), record, of_best
 
 
 def set_aside(
@@ -227,8 +250,28 @@ def set_aside(
     return table if learning is None else table.take(learning), held_out
 
 
+def other_parts(table: Table, validation: Table | None, seed: int) -> list[Split]:
+    """What can be set aside instead of the rows of `set_aside`: each of the other parts of the table.
+
+    None where rows to judge by are given, or where the table's are so many that one part says enough.
+    """
+    if validation is not None or table.n_rows > ROWS_IN_PARTS:
+        return []
+    found = []
+    for part in range(1, N_PARTS):
+        learning, judging = rows_aside(table, seed, everything=False, part=part)
+        if learning is not None and judging is not None and len(judging):
+            found.append((table.take(learning), table.take(judging)))
+    return found
+
+
 def rows_aside(
-    table: Table | MixedTable, seed: int, *, everything: bool, most: int | None = None
+    table: Table | MixedTable,
+    seed: int,
+    *,
+    everything: bool,
+    most: int | None = None,
+    part: int = 0,
 ) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]:
     """The numbers of these rows; None instead of all, or instead of none."""
     most = MOST_ROWS if most is None else most
@@ -239,7 +282,8 @@ def rows_aside(
     cut = 0 if everything else max(1, round(SET_ASIDE * len(order)))
     if cut == len(order):
         return None, None
-    return np.sort(order[cut:]), None if everything else np.sort(order[:cut])
+    judging = slice(part * cut, (part + 1) * cut)
+    return np.sort(np.delete(order, judging)), None if everything else np.sort(order[judging])
 
 
 def held_out_rows(job: Job, held_out: Table, learn: str) -> Array:
