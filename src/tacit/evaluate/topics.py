@@ -78,13 +78,8 @@ def repetition(topics: Topics, counts: Counts, *, random_state: int = 0, n_jobs:
 
     Parameters
     ----------
-    topics : Topics
-    counts : (document, word) CSR array
-        Documents that were not learnt from.
-    random_state : int
-        Of the halves.
-    n_jobs : int
-        Threads.
+    topics, counts, random_state, n_jobs
+        See `completion_perplexity`.
     """
     first, second = halves(counts, random_state)
     there = first.astype(bool).astype(np.float64)

@@ -64,46 +64,62 @@ def fill_missing(
             else:
                 there[o] = j
                 o += 1
+        members, missing, known = order[first:last], gone[:m], there[:o]
         if m == 0:
             found[pattern] = log_det
-        elif m <= o:
-            _take(precision, gone[:m], gone[:m], factor)
+            continue
+        if m <= o:
+            _take(precision, missing, missing, factor)
+            _take(precision, missing, known, cross)
             found[pattern] = log_det + _factorise(factor, m)
-            _take(precision, gone[:m], there[:o], cross)
-            for place in range(first, last):
-                row = rows[order[place]]
-                _product(cross, row, there[:o], values, m)
-                _solve(factor, values, m)
-                for j in range(m):
-                    row[gone[j]] = -values[j]
+            _fill_by_precision(rows, members, missing, known, factor, cross, values)
             if wanted:
                 _whitener(factor, inverse, m)
                 _covariance_of(inverse, factor, m)  # the factor is not needed any more
         else:
-            _take(covariance, there[:o], there[:o], factor)
+            _take(covariance, known, known, factor)
+            _take(covariance, known, missing, cross)
             found[pattern] = _factorise(factor, o)
-            _take(covariance, there[:o], gone[:m], cross)
-            for place in range(first, last):
-                row = rows[order[place]]
-                for i in range(o):
-                    values[i] = row[there[i]]
-                _solve(factor, values, o)
-                for j in range(m):
-                    row[gone[j]] = 0.0
-                for i in range(o):
-                    for j in range(m):
-                        row[gone[j]] += values[i] * cross[i, j]
+            _fill_by_covariance(rows, members, missing, known, factor, cross, values)
             if wanted:
                 _substitute(factor, cross, o, m)
-                _take(covariance, gone[:m], gone[:m], factor)
+                _take(covariance, missing, missing, factor)
                 for i in range(o):
                     for j in range(m):
                         share = cross[i, j]
                         for k in range(j, m):
                             factor[j, k] -= share * cross[i, k]
-        if wanted and m > 0:
-            _add_up(factor, gone[:m], order[first:last], weights, spread, variances)
+        if wanted:
+            _add_up(factor, missing, members, weights, spread, variances)
     return found
+
+
+@njit(cache=True, nogil=True, inline="always")  # by calls, short rows take longer
+def _fill_by_precision(rows, members, gone, there, factor, cross, values):
+    """Set the missing cells of some rows, by the factorised precision of what is missing."""
+    m = len(gone)
+    for place in range(len(members)):
+        row = rows[members[place]]
+        _product(cross, row, there, values, m)
+        _solve(factor, values, m)
+        for j in range(m):
+            row[gone[j]] = -values[j]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _fill_by_covariance(rows, members, gone, there, factor, cross, values):
+    """Set the missing cells of some rows, by the factorised covariance of what is there."""
+    m, o = len(gone), len(there)
+    for place in range(len(members)):
+        row = rows[members[place]]
+        for i in range(o):
+            values[i] = row[there[i]]
+        _solve(factor, values, o)
+        for j in range(m):
+            row[gone[j]] = 0.0
+        for i in range(o):
+            for j in range(m):
+                row[gone[j]] += values[i] * cross[i, j]
 
 
 @njit(cache=True, nogil=True)
