@@ -6,7 +6,6 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -78,20 +77,14 @@ def parse(
     For example: tacit grammar parse model.tacit sentences.txt -o trees.mrg
     """
     from tacit.cli.language_counts import check_place
-    from tacit.cli.output import console
-    from tacit.files.atomic import atomic_path
+    from tacit.cli.output import console, lines_to
 
     if output is not None:
         check_place(output)  # before the work, not after it
     parser = GrammarParser(model, longest, n_best=n_best, probability=probability)
     read = tagged_sentences(sentences) if tagged else _untagged(sentences, parser)
     n_done = 0
-    with ExitStack() as open_files:
-        write: Callable[[str], Any] = typer.echo
-        if output is not None:
-            file = open_files.enter_context(atomic_path(output)).open("w", encoding="utf-8")
-            open_files.enter_context(file)
-            write = lambda line: file.write(f"{line}\n")  # noqa: E731
+    with lines_to(output) as write:
         for found in parser.parse_all(read, jobs):
             write(_json_line(found) if json else _lines(found, several=n_best is not None))
             n_done += bool(found)

@@ -7,7 +7,8 @@ import io
 import json
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +72,18 @@ def put_table(table: pa.Table, path: Path | None) -> None:
 
     with atomic_path(path) as temporary:
         pq.write_table(table, temporary)
+
+
+@contextmanager
+def lines_to(path: Path | None) -> Iterator[Callable[[str], Any]]:
+    """Within the block, a function that writes a line: to a file, whole or not at all, or else prints it."""
+    if path is None:
+        yield typer.echo
+        return
+    from tacit.files.atomic import atomic_path
+
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        yield lambda line: file.write(f"{line}\n")
 
 
 def give_table(table: pa.Table, path: Path | None, *, json: bool) -> None:

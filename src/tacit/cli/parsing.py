@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -72,20 +72,14 @@ def apply(
     For example: tacit parse apply model.tacit sentences.conllu -o trees.mrg
     """
     from tacit.cli.language_counts import check_place
-    from tacit.cli.output import console
-    from tacit.files.atomic import atomic_path
+    from tacit.cli.output import console, lines_to
 
     if output is not None:
         check_place(output)  # before the work, not after it
     parser = Parser(model, tags_map, longest, confidence=confidence)
     found = parser.parse_all(sentences, None if tops is None else read_tops(tops))
     n_trees = 0
-    with ExitStack() as open_files:
-        write: Callable[[str], Any] = typer.echo
-        if output is not None:
-            file = open_files.enter_context(atomic_path(output)).open("w", encoding="utf-8")
-            open_files.enter_context(file)
-            write = lambda line: file.write(f"{line}\n")  # noqa: E731
+    with lines_to(output) as write:
         for tree, parse in found:
             write(_line(tree, parse, confidence=confidence, json=json))
             n_trees += tree is not None
