@@ -13,8 +13,8 @@ almost the same parameters, differ by more than two standard errors over the 1,0
 hmmlearn (`implementation="scaling"`, its own defaults for the rest) runs from five seeds, at most 200
 iterations each with tol 1e-2 nats in all, and the best by training likelihood is scored; its time is that of
 all five. It is run on the first set of each model. On every set its starts are taken from it and its
-iterations, with its formulas, are done by Tacit's expected counts: that ends where hmmlearn does, at a
-fiftieth of its time or less, and the table says how far the two are apart on the sets where both run.
+iterations, with its formulas, are done by Tacit's expected counts: that ends where hmmlearn does, far
+sooner, and the table says how far the two are apart on the sets where both run.
 
 Times are CPU seconds of one thread, on the first set. Differences are ours less theirs in nats for each
 position; those of a model are means over its sets with their standard error, and a model is won or lost by
