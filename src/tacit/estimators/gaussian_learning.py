@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tacit.data.mixed import MixedTable
 from tacit.data.scores import Scores
 from tacit.errors import ArgumentError, DataError, MissingDataError, TopologyError
+from tacit.estimators.judging import surely_better
 from tacit.estimators.progress import Report
 from tacit.estimators.structures import STRUCTURES, found_in_distances
 from tacit.factor.metrics import Distances, covariance_distances
@@ -253,8 +254,7 @@ def _chosen(
     best = means.argmax(axis=1)  # (structure,)
     tops = together[np.arange(len(structures)), best]  # (structure, row)
     chosen = int(means.max(axis=1).argmax())
-    gain = tops[chosen] - tops[0]
-    if np.average(gain, weights=counted) <= gain.std() / np.sqrt(len(gain)):
+    if not surely_better(tops[chosen], tops[0], counted):
         chosen = 0
     diagnostics: dict[str, Any] = {
         "held_out_score": float(means[chosen].max()),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tacit.data.sequences import Sequences
 from tacit.data.series import Series
 from tacit.errors import DataError, RankError
+from tacit.estimators.judging import IMPOSSIBLE, surely_better
 from tacit.estimators.progress import Report
 
 Array = NDArray[np.float64]
@@ -72,7 +73,7 @@ def choose_states(
     for place, k in enumerate(ladder):
         report(0.9 * place / len(ladder), f"{k} states")
         try:
-            found = np.maximum(ask(learn(k)), -1e9)  # what is impossible is very bad, not undefined
+            found = np.maximum(ask(learn(k)), IMPOSSIBLE)
         except (RankError, DataError):
             break
         waited = (
@@ -84,12 +85,7 @@ def choose_states(
     if not logs:
         return Choice(1, [])
     best = max(logs, key=lambda k: (logs[k].mean(), -k))
-    chosen = best
-    for k in sorted(logs):
-        gap = logs[best] - logs[k]
-        if gap.mean() <= gap.std() / np.sqrt(len(gap)):
-            chosen = k
-            break
+    chosen = next(k for k in sorted(logs) if not surely_better(logs[best], logs[k], None))
     table = [{"n_states": k, "held_out_score": float(each.mean())} for k, each in logs.items()]
     return Choice(chosen, table)
 
