@@ -55,6 +55,7 @@ Array = NDArray[np.float64]
 STARTS, MOST_STEPS, TOL = 5, 200, 1e-2
 ADDED = 1e-2  # hmmlearn's `covars_prior`, on top of all numbers of a scatter matrix
 LENGTH, N_TRAIN, N_TEST = 20, 500, 1000
+NEAR = 0.5  # training nats within which two ends count as the same
 WANTED = 20.0  # times our CPU that hmmlearn's should be at least
 PARTS = ("start", "moves", "means", "covariances")
 
@@ -284,6 +285,7 @@ class Judged:
     below: dict[str, Array]  # by method, (set,) nats for each position below the truth
     marks: list[str]  # of sets, by standard errors over the sequences that are scored
     seconds: dict[str, float]  # by method, on the first set
+    likelier: list[float]  # of sets, by how many nats the training sequences are likelier with ours
     apart: float  # training nats between hmmlearn's end and what stands for it, where both ran
 
     @property
@@ -304,7 +306,9 @@ class Judged:
 
 def judged(ends: dict[Key, dict[str, Any]], plan: Plan, setting: Setting, seed: int) -> Judged:
     below: dict[str, list[float]] = {method: [] for method in plan.methods if method != "hmmlearn"}
-    marks, seconds, apart = [], {}, 0.0
+    marks: list[str] = []
+    likelier: list[float] = []
+    seconds, apart = {}, 0.0
     for place in range(plan.n_draws):
         made = draw(setting, seed, place)
         own = plan.methods_of(place)
@@ -316,12 +320,18 @@ def judged(ends: dict[Key, dict[str, Any]], plan: Plan, setting: Setting, seed: 
             below[method].append(float((truth - nats).mean()))
         if "replayed" in logs:
             marks.append(mark(*mean_and_error(logs["tacit"] - logs["replayed"])))
+            likelier.append(nats_between(chains["tacit"], chains["replayed"], made.train))
         if place == 0:
             seconds = {method: row["seconds"] for method, row in rows.items()}
         if "hmmlearn" in chains:
-            ends_apart = np.subtract(*(logs_of(chains[each], made.train) for each in own[1:]))
-            apart = LENGTH * abs(float(ends_apart.sum()))
-    return Judged({each: np.array(nats) for each, nats in below.items()}, marks, seconds, apart)
+            apart = abs(nats_between(chains["hmmlearn"], chains["replayed"], made.train))
+    found = {each: np.array(nats) for each, nats in below.items()}
+    return Judged(found, marks, seconds, likelier, apart)
+
+
+def nats_between(one: GaussianChain, other: GaussianChain, values: Array) -> float:
+    """How much likelier all sequences are with one than with the other."""
+    return LENGTH * float((logs_of(one, values) - logs_of(other, values)).sum())
 
 
 def table_of(ends: dict[Key, dict[str, Any]], plan: Plan) -> str:
@@ -381,9 +391,20 @@ def chances(models: Sequence[Judged], n_draws: int) -> list[str]:
         f"Of as many models on which both are equally good {by_chance:.1f} are lost by chance.",
         f"By single sets, with standard errors over their sequences: {counts_of(marks)}.",
     ]
+    pairs = [pair for one in models for pair in zip(one.marks, one.likelier, strict=True)]
+    if lost := [nats for each, nats in pairs if each == "lost"]:
+        near = sum(abs(nats) < NEAR for nats in lost)
+        told.append(
+            f"Lost sets that end within {NEAR} training nats of hmmlearn: {near}; "
+            f"all of them from {min(lost):+.2f} to {max(lost):+.2f}."
+        )
     if any(one.ratio for one in models):
         apart = max(one.apart for one in models)
-        told.append(f"hmmlearn and what stands for it: at most {apart:.1g} training nats apart.")
+        times = [one.seconds["hmmlearn"] / one.seconds["replayed"] for one in models]
+        told.append(
+            f"hmmlearn and what stands for it: at most {apart:.1g} training nats apart, "
+            f"{min(times):.0f} to {max(times):.0f} times the CPU."
+        )
     return told
 
 
