@@ -13,7 +13,7 @@ export TACIT_DATA := $(abspath $(TACIT_DATA))
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test slow coverage lint format types docs names bench peers wheel clean
+.PHONY: help venv demo test slow coverage lint format types docs names bench lightpeers peers wheel clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*##\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -39,7 +39,7 @@ test: $(READY)  ## all tests but the slow ones, and every snippet of the documen
 
 slow: $(READY)  ## the slow tests
 	@echo "==> slow tests"
-	@$(BIN)/python -m pytest --quiet -m slow
+	@$(BIN)/python -m pytest --quiet --numprocesses auto -m slow
 
 coverage: $(READY)  ## which branches the tests do not reach
 	@$(BIN)/coverage run -m pytest --quiet
@@ -72,11 +72,14 @@ bench: $(READY)  ## every benchmark in its quick form (minutes)
 		echo "==> $$script"; $(BIN)/python $$script --quick; done
 
 # Other programs for the same work. Benchmarks compare with them and some tests ask them for
-# a second opinion; both skip where they are absent, so nothing else installs them.
-peers: $(READY)  ## install the programs that benchmarks compare with
+# a second opinion; both skip where they are absent.
+lightpeers: $(READY)  ## install the smaller of the programs that tests and benchmarks compare with
+	@echo "==> installing light peers"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check hmmlearn scikit-bio tomotopy
+
+peers: lightpeers  ## install all of them
 	@echo "==> installing peers"
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check \
-		dynamax hmmlearn pgmpy pyagrum scikit-bio stepmix tomotopy
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check dynamax pgmpy pyagrum stepmix
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check kenlm \
 		|| echo "    kenlm was not built (it needs a C++ compiler and cmake); benchmarks go without it"
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check gensim \
