@@ -10,8 +10,8 @@ from itertools import combinations
 
 import numpy as np
 
-from tacit.loops.threads import limit_threads
-from tacit.moments.source import CountedMoments, PairTables
+from tacit.core.threads import limit_threads
+from tacit.trees.moments.source import CountedMoments, PairTables
 
 
 def cpu_seconds(work, n_runs):

@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tacit
-from tacit.data.reading import encode
 from tacit.datasets import Density, load_density
-from tacit.estimators import forests
-from tacit.params.tree import Tables
-from tacit.polish.tree import random_start
-from tacit.query.answers import log_prob
-from tacit.query.evidence import Evidence
+from tacit.messages.conditionals import log_prob
+from tacit.messages.em import random_start
+from tacit.messages.evidence import Evidence
+from tacit.messages.network import Tables
+from tacit.trees.data.read_table import encode
+from tacit.trees.learn.selection import forests
 
 Floats = NDArray[np.float32]
 
@@ -89,8 +89,8 @@ def product(data: Density) -> Scored:
 
 def chow_liu(data: Density) -> Scored:
     """The best tree without hidden variables, with the best number and kind of pseudo-counts."""
-    from tacit.query.answers import log_prob
-    from tacit.query.evidence import Evidence
+    from tacit.messages.conditionals import log_prob
+    from tacit.messages.evidence import Evidence
 
     begun = time.perf_counter()
     train, valid = both_values(data.train), Evidence(data.valid)

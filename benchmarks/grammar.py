@@ -23,9 +23,9 @@ import time
 from pathlib import Path
 
 from tacit.datasets import treebanks
-from tacit.estimators.grammar_input import prepared_trees
-from tacit.estimators.latent_pcfg import LatentPCFG
-from tacit.evaluate.labelled_brackets import labelled_score
+from tacit.parsing.data.grammar_input import prepared_trees
+from tacit.parsing.latent_pcfg import LatentPCFG
+from tacit.parsing.query.labelled_brackets import labelled_score
 
 MOST_WORDS = 40
 WSJ_TRAINING = 3522

@@ -30,11 +30,17 @@ import numpy as np
 from hmm_peers import PEERS, hmmlearn_model, installed, one_processor
 
 import tacit
-from tacit.data.sequences import Sequences
-from tacit.loops.threads import limit_threads
-from tacit.moments.ngrams import NgramCounts
-from tacit.params.operators import ChainTables
-from tacit.polish.hmm import Packed, em_restarts, log_likelihoods, polished_hmm, random_hmm_tables
+from tacit.core.threads import limit_threads
+from tacit.sequences.data.sequences import Sequences
+from tacit.sequences.learn.em.hmm import (
+    Packed,
+    em_restarts,
+    log_likelihoods,
+    polished_hmm,
+    random_hmm_tables,
+)
+from tacit.sequences.model.chains import ChainTables
+from tacit.sequences.moments.ngrams import NgramCounts
 from tacit.toy import random_hmm
 
 N_SYMBOLS, N_STATES, LENGTH = 50, 8, 20
@@ -272,7 +278,7 @@ def million(n_sequences: int = 1_000_000) -> None:
     counted, slowly = cpu(lambda: NgramCounts.of(made.train)), cpu(by_bincount)
     model = tacit.HMM(N_STATES, learn="tensor").fit(array[:1000])
     whole = cpu(lambda: model.fit(array))
-    from tacit.data.sequence_reading import read_sequences
+    from tacit.sequences.data.read_sequences import read_sequences
 
     read = cpu(lambda: read_sequences(array))
     gap = (made.truth.log_prob(made.test) - log_likelihoods(all_symbols(model), made.test)).mean()

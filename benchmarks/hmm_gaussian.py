@@ -44,11 +44,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.estimators.hmm import HMM
-from tacit.params.gaussian_chain import GaussianChain
-from tacit.polish.gaussian_chain import Expected, Rows, expected
-from tacit.query.gaussian_chain import drawn_rows, number_evidence
-from tacit.query.paths import drawn_states, filtered
+from tacit.sequences.hmm import HMM
+from tacit.sequences.learn.em.gaussian_hmm import Expected, Rows, expected
+from tacit.sequences.model.gaussian_hmm import GaussianChain
+from tacit.sequences.query.gaussian_emissions import drawn_rows, number_evidence
+from tacit.sequences.query.hidden_states import drawn_states, filtered
 
 Array = NDArray[np.float64]
 

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.params.operators import ChainTables
-from tacit.polish.hmm import random_hmm_tables
+from tacit.sequences.learn.em.hmm import random_hmm_tables
+from tacit.sequences.model.chains import ChainTables
 
 Codes = NDArray[np.int32]
 Learnt = tuple[ChainTables, dict[str, Any]]

@@ -23,11 +23,11 @@ import warnings
 import numpy as np
 
 import tacit
-from tacit.loops.threads import limit_threads
-from tacit.moments.source import PairTables
-from tacit.structure.joining import neighbor_joining
-from tacit.structure.rooting import walk
-from tacit.structure.spanning import chow_liu_edges
+from tacit.core.threads import limit_threads
+from tacit.trees.moments.source import PairTables
+from tacit.trees.structure.chow_liu import chow_liu_edges
+from tacit.trees.structure.neighbour_joining import neighbor_joining
+from tacit.trees.structure.rooting import walk
 
 # Leaves, and the largest share of scikit-bio's time that is allowed.
 SIZES = {64: None, 500: None, 2000: 0.5, 5000: 0.1}

@@ -24,20 +24,20 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit.data.encoders import KernelEncoder, grid_encoder, median_bandwidth
+from tacit.core.encoders.encoders import KernelEncoder, grid_encoder, median_bandwidth
+from tacit.core.threads import limit_threads
 from tacit.evaluate.trees import robinson_foulds
-from tacit.factor.kernel_metric import kernel_distances
-from tacit.factor.metrics import gaussian_distances
-from tacit.loops.threads import limit_threads
-from tacit.moments.features import FeatureMoments
-from tacit.params.spectral import spectral
-from tacit.params.tree import Network, Tables
-from tacit.query.evidence import Evidence
-from tacit.query.passes import log_values
-from tacit.structure.refined import refined_joining
-from tacit.structure.topology import Topology
+from tacit.messages.evidence import Evidence
+from tacit.messages.network import Network, Tables
+from tacit.messages.passes import log_values
 from tacit.toy.models import sample_codes
 from tacit.toy.trees import balanced, caterpillar, random_topology
+from tacit.trees.learn.kernel_distances import kernel_distances
+from tacit.trees.learn.spectral.operators import spectral
+from tacit.trees.moments.features import FeatureMoments
+from tacit.trees.structure.distances import gaussian_distances
+from tacit.trees.structure.refined_joining import refined_joining
+from tacit.trees.structure.topology import Topology
 
 MOST_RATIO, MOST_GIGABYTES = 5.0, 2.0
 ROWS_AT_ONCE, TEST_ROWS, SAMPLE = 50_000, 5000, 20_000

@@ -25,10 +25,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit.data.corpus import read_corpus
 from tacit.datasets.texts import LEAST_COUNTS, corpus_path
-from tacit.estimators.kneser_ney_lm import KneserNeyLM
-from tacit.estimators.power_low_rank_lm import PowerLowRankLM
+from tacit.language.data.corpus import read_corpus
+from tacit.language.kneser_ney_lm import KneserNeyLM
+from tacit.language.power_low_rank_lm import PowerLowRankLM
 
 MOST_SORTS = 3  # training, in times that np.sort takes
 MOST_LMPLZ = 1.5
@@ -40,7 +40,7 @@ MOST_SECONDS = 240  # the thesis: 3.96 minutes on eight processors for 14 millio
 
 MEMORY = """
 import pathlib, sys
-from tacit.estimators.kneser_ney_lm import KneserNeyLM
+from tacit.language.kneser_ney_lm import KneserNeyLM
 KneserNeyLM(3, least_count=int(sys.argv[2])).fit(sys.argv[1])
 # Not that of getrusage, which begins with the memory of the process that started this one
 print(pathlib.Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])

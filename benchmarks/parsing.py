@@ -25,18 +25,18 @@ from typing import Any
 
 import numpy as np
 
-from tacit.data.parse_trees import without_empties
-from tacit.data.tags import universal_tag
 from tacit.datasets.treebanks import load_tagged_text, load_treebank, load_word_vectors
-from tacit.estimators.constituent_context import ConstituentContextModel
-from tacit.estimators.span_parser import SpanParser
 from tacit.evaluate.bracket_baselines import IN_TOP, baseline_brackets
-from tacit.evaluate.brackets import gold_spans, gold_top, scores_by_length
-from tacit.moments.tag_runs import TagRuns
-from tacit.polish.tag_shape import learn_shape
-from tacit.structure.branching import top_split
-from tacit.structure.projective import projective_tree
-from tacit.structure.units import right_branching_units, sentence_units
+from tacit.parsing.constituent_context import ConstituentContextModel
+from tacit.parsing.data.parse_trees import without_empties
+from tacit.parsing.data.universal_tags import universal_tag
+from tacit.parsing.learn.tag_chunks import learn_shape
+from tacit.parsing.moments.tag_runs import TagRuns
+from tacit.parsing.query.brackets import gold_spans, gold_top, scores_by_length
+from tacit.parsing.span_parser import SpanParser
+from tacit.parsing.structure.branching import top_split
+from tacit.parsing.structure.projective import projective_tree
+from tacit.parsing.structure.units import right_branching_units, sentence_units
 
 NAMES = ("wsj_sample", "genia", "cess_esp", "sinica")
 LENGTHS = (10, 20, 40)

@@ -29,12 +29,12 @@ from typing import Any
 
 import numpy as np
 
-from tacit.data.sequence_reading import read_sequences
 from tacit.datasets.sequences import Pautomac, load_pautomac, pautomac_numbers
-from tacit.estimators.automata import WeightedAutomaton
-from tacit.estimators.probabilistic_automaton import ProbabilisticAutomaton
-from tacit.moments.prefixes import PrefixTree
-from tacit.params.ngrams import Ngrams
+from tacit.sequences.data.read_sequences import read_sequences
+from tacit.sequences.model.interpolated_ngrams import Ngrams
+from tacit.sequences.moments.prefixes import PrefixTree
+from tacit.sequences.probabilistic_automaton import ProbabilisticAutomaton
+from tacit.sequences.weighted_automaton import WeightedAutomaton
 
 METHODS = ("3-gram", "weighted", "probabilistic")
 HELD_OUT, MOST_HELD_OUT, SEED = 0.1, 5_000, 0

@@ -31,9 +31,9 @@ def fit_one(corpus: str, order: int, model: str) -> dict[str, Any]:
     import numpy as np
 
     from tacit.datasets.texts import load_corpus
-    from tacit.estimators.kneser_ney_lm import KneserNeyLM
-    from tacit.estimators.power_low_rank_lm import PowerLowRankLM
-    from tacit.moments.grams import GramCounts
+    from tacit.language.kneser_ney_lm import KneserNeyLM
+    from tacit.language.moments.ngram_counts import GramCounts
+    from tacit.language.power_low_rank_lm import PowerLowRankLM
 
     train = load_corpus(corpus)
     valid, test = (

@@ -31,9 +31,9 @@ import warnings
 import numpy as np
 
 import tacit
-from tacit.data.sequence_reading import read_sequences
-from tacit.experiments.fig_5_5 import AUTO, EM, ONLINE, PRINTED, SMOOTHED, SPECTRAL, STRONG
-from tacit.experiments.sites import (
+from tacit.core.threads import limit_threads
+from tacit.reproduce.junction.fig_5_5 import AUTO, EM, ONLINE, PRINTED, SMOOTHED, SPECTRAL, STRONG
+from tacit.reproduce.trees.splice_sites import (
     N_LETTERS,
     SiteCase,
     SiteTrial,
@@ -42,8 +42,8 @@ from tacit.experiments.sites import (
     split_of,
     with_shares,
 )
-from tacit.experiments.trials import Method, em
-from tacit.loops.threads import limit_threads
+from tacit.reproduce.trees.trials import Method, em
+from tacit.sequences.data.read_sequences import read_sequences
 
 N_TEST = 638
 CASE = SiteCase("splice", order=2, n_states=2, n_test=N_TEST)

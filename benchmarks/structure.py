@@ -26,13 +26,13 @@ import numpy as np
 
 import tacit
 from tacit.evaluate import hop_error, robinson_foulds
-from tacit.factor.metrics import Distances, discrete_distances
-from tacit.structure.grouping import chow_liu_grouping, recursive_grouping
-from tacit.structure.joining import chow_liu_joining, neighbor_joining
-from tacit.structure.refined import refined_joining
-from tacit.structure.rooting import walk
-from tacit.structure.topology import Topology
 from tacit.toy import balanced, caterpillar, random_topology, random_tree_model
+from tacit.trees.structure.distances import Distances, discrete_distances
+from tacit.trees.structure.neighbour_joining import chow_liu_joining, neighbor_joining
+from tacit.trees.structure.recursive_grouping import chow_liu_grouping, recursive_grouping
+from tacit.trees.structure.refined_joining import refined_joining
+from tacit.trees.structure.rooting import walk
+from tacit.trees.structure.topology import Topology
 
 N_ROWS = (500, 1000, 2000, 5000, 10_000, 20_000)
 SHAPES: dict[str, Callable[[np.random.Generator], Topology]] = {

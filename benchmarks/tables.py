@@ -134,8 +134,8 @@ def nearest_pairs(model: tacit.LatentTree, names: tuple[str, ...]) -> list[tuple
 
 def draw(table: Coded, folder: Path) -> Iterator[str]:
     """Fit all rows, draw the tree, and say how much its nearest columns tell of each other."""
-    from tacit.moments.source import CountedMoments
-    from tacit.structure.spanning import mutual_information
+    from tacit.trees.moments.source import CountedMoments
+    from tacit.trees.structure.chow_liu import mutual_information
 
     begun = time.perf_counter()
     model = tacit.LatentTree(random_state=0).fit(table.frame(table.codes))

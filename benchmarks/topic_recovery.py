@@ -31,10 +31,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.documents import Documents
-from tacit.estimators.topic_model import TopicModel
-from tacit.loops.threads import limit_threads
-from tacit.params.topics import Topics
+from tacit.core.threads import limit_threads
+from tacit.topics.data.documents import Documents
+from tacit.topics.model.topics import Topics
+from tacit.topics.topic_model import TopicModel
 from tacit.toy.documents import add_spam, make_bursty, random_topics, sample_documents
 
 Array = NDArray[np.float64]

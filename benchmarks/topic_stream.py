@@ -24,10 +24,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit.data.document_files import file_batches
-from tacit.estimators.topic_model import TopicModel
-from tacit.loops.threads import limit_threads
-from tacit.params.topics import Topics
+from tacit.core.threads import limit_threads
+from tacit.topics.data.document_files import file_batches
+from tacit.topics.model.topics import Topics
+from tacit.topics.topic_model import TopicModel
 from tacit.toy.documents import random_topics, sample_documents
 
 N_TOPICS, N_WORDS, LENGTH, ALPHA = 50, 10_000, 100, 0.02

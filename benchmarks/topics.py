@@ -32,18 +32,18 @@ from pathlib import Path
 import numpy as np
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-from tacit.data.document_words import keep_words, plain_word
-from tacit.data.documents import Documents
 from tacit.datasets.topics import load_topics
-from tacit.estimators.topic_model import TopicModel
-from tacit.evaluate.topics import (
+from tacit.topics.data.documents import Documents
+from tacit.topics.data.keep_words import keep_words, plain_word
+from tacit.topics.model.topics import Topics
+from tacit.topics.query.documents import top_words
+from tacit.topics.query.quality import (
     coherence,
     completion_perplexity,
     distinct_share,
     topic_agreement,
 )
-from tacit.params.topics import Topics
-from tacit.query.topics import top_words
+from tacit.topics.topic_model import TopicModel
 
 ALPHAS = (0.02, 0.1, 0.3)
 MOST_CPU = 0.25  # of tomotopy's

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 import tacit
-from tacit.params.tree import Tables
+from tacit.messages.network import Tables
 
 TEST_ROWS = 20_000
 Codes = np.ndarray[Any, np.dtype[np.int16]]

@@ -28,11 +28,11 @@ from typing import Any
 import numpy as np
 
 import tacit
-from tacit.moments.source import CountedMoments
-from tacit.query.answers import log_prob
-from tacit.query.evidence import Evidence
+from tacit.messages.conditionals import log_prob
+from tacit.messages.evidence import Evidence
 from tacit.toy.models import random_tables, sample_codes
 from tacit.toy.trees import named_topology
+from tacit.trees.moments.source import CountedMoments
 
 TOPOLOGIES = ("bin4", "bin5", "bin6", "bin7", "t33", "t34", "t43", "cat16")
 TEST_ROWS = 20_000
@@ -288,7 +288,9 @@ def million(n_rows: int = 1_000_000) -> None:
             asked.extend(map(tuple, subsets))
             return super().tables(subsets)
 
-    from tacit.params import spectral as room  # the stage itself, to see what it asks for
+    from tacit.trees.learn.spectral import (
+        operators as room,  # the stage itself, to see what it asks for
+    )
 
     tree = made.topology.rooted([f"x{j}" for j in range(made.train.shape[1])])
     states = (4,) * tree.n_leaves + (2,) * len(tree.hidden)

@@ -11,7 +11,7 @@ import re
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 import tacit
-from tacit.data.document_words import plain_word
+from tacit.topics.data.keep_words import plain_word
 
 NUMPY = "linalg random fft"
 SCIPY = "linalg sparse stats optimize signal spatial interpolate ndimage special"

@@ -47,70 +47,70 @@ __all__ = [  # noqa: RUF022  by letter, whatever the case
 
 # Where each public name lives; a module stands for itself.
 _HOMES = {
-    "BackoffLM": "tacit.estimators.kneser_ney_lm",
-    "ChowLiuTree": "tacit.estimators.chow_liu",
-    "ClassLM": "tacit.estimators.class_lm",
-    "ConstituentContextModel": "tacit.estimators.constituent_context",
-    "FactorialHMM": "tacit.estimators.chains",
-    "GaussianMixtureMoments": "tacit.estimators.gaussian_mixture",
-    "GaussianTree": "tacit.estimators.gaussian_tree",
-    "HMM": "tacit.estimators.hmm",
-    "HigherOrderHMM": "tacit.estimators.chains",
-    "KernelHMM": "tacit.estimators.kernel_hmm",
-    "KernelTree": "tacit.estimators.kernel_tree",
-    "KneserNeyLM": "tacit.estimators.kneser_ney_lm",
-    "LatentClass": "tacit.estimators.latent_tree",
-    "LatentJunctionTree": "tacit.estimators.junction",
-    "LatentPCFG": "tacit.estimators.latent_pcfg",
-    "LatentTree": "tacit.estimators.latent_tree",
-    "MixedLM": "tacit.estimators.mixed_lm",
-    "ParseTree": "tacit.data.parse_trees",
-    "PowerLowRankLM": "tacit.estimators.power_low_rank_lm",
-    "ProbabilisticAutomaton": "tacit.estimators.probabilistic_automaton",
-    "SpanParser": "tacit.estimators.span_parser",
+    "BackoffLM": "tacit.language.kneser_ney_lm",
+    "ChowLiuTree": "tacit.trees.chow_liu_tree",
+    "ClassLM": "tacit.language.class_lm",
+    "ConstituentContextModel": "tacit.parsing.constituent_context",
+    "FactorialHMM": "tacit.junction.structured_hmms",
+    "GaussianMixtureMoments": "tacit.numbers.gaussian_mixture",
+    "GaussianTree": "tacit.numbers.gaussian_tree",
+    "HMM": "tacit.sequences.hmm",
+    "HigherOrderHMM": "tacit.junction.structured_hmms",
+    "KernelHMM": "tacit.sequences.kernel_hmm",
+    "KernelTree": "tacit.numbers.kernel_tree",
+    "KneserNeyLM": "tacit.language.kneser_ney_lm",
+    "LatentClass": "tacit.trees.latent_tree",
+    "LatentJunctionTree": "tacit.junction.latent_junction_tree",
+    "LatentPCFG": "tacit.parsing.latent_pcfg",
+    "LatentTree": "tacit.trees.latent_tree",
+    "MixedLM": "tacit.language.mixed_lm",
+    "ParseTree": "tacit.parsing.data.parse_trees",
+    "PowerLowRankLM": "tacit.language.power_low_rank_lm",
+    "ProbabilisticAutomaton": "tacit.sequences.probabilistic_automaton",
+    "SpanParser": "tacit.parsing.span_parser",
     "TacitError": "tacit.errors",
-    "TopicModel": "tacit.estimators.topic_model",
-    "Topology": "tacit.structure.topology",
-    "WeightedAutomaton": "tacit.estimators.automata",
+    "TopicModel": "tacit.topics.topic_model",
+    "Topology": "tacit.trees.structure.topology",
+    "WeightedAutomaton": "tacit.sequences.weighted_automaton",
     "datasets": "tacit.datasets",
     "evaluate": "tacit.evaluate",
-    "keep_words": "tacit.data.document_words",
-    "learn_structure": "tacit.estimators.structures",
-    "load": "tacit.estimators.saved",
+    "keep_words": "tacit.topics.data.keep_words",
+    "learn_structure": "tacit.trees.learn.structures",
+    "load": "tacit.core.files.load",
     "plot": "tacit.plot",
-    "read_documents": "tacit.data.document_reading",
-    "read_trees": "tacit.data.parse_trees",
+    "read_documents": "tacit.topics.data.read_documents",
+    "read_trees": "tacit.parsing.data.parse_trees",
     "toy": "tacit.toy",
 }
 
 if TYPE_CHECKING:
     from tacit import datasets, evaluate, plot, toy
-    from tacit.data.document_reading import read_documents
-    from tacit.data.document_words import keep_words
-    from tacit.data.parse_trees import ParseTree, read_trees
+    from tacit.core.files.load import load
     from tacit.errors import TacitError
-    from tacit.estimators.automata import WeightedAutomaton
-    from tacit.estimators.chains import FactorialHMM, HigherOrderHMM
-    from tacit.estimators.chow_liu import ChowLiuTree
-    from tacit.estimators.class_lm import ClassLM
-    from tacit.estimators.constituent_context import ConstituentContextModel
-    from tacit.estimators.gaussian_mixture import GaussianMixtureMoments
-    from tacit.estimators.gaussian_tree import GaussianTree
-    from tacit.estimators.hmm import HMM
-    from tacit.estimators.junction import LatentJunctionTree
-    from tacit.estimators.kernel_hmm import KernelHMM
-    from tacit.estimators.kernel_tree import KernelTree
-    from tacit.estimators.kneser_ney_lm import BackoffLM, KneserNeyLM
-    from tacit.estimators.latent_pcfg import LatentPCFG
-    from tacit.estimators.latent_tree import LatentClass, LatentTree
-    from tacit.estimators.mixed_lm import MixedLM
-    from tacit.estimators.power_low_rank_lm import PowerLowRankLM
-    from tacit.estimators.probabilistic_automaton import ProbabilisticAutomaton
-    from tacit.estimators.saved import load
-    from tacit.estimators.span_parser import SpanParser
-    from tacit.estimators.structures import learn_structure
-    from tacit.estimators.topic_model import TopicModel
-    from tacit.structure.topology import Topology
+    from tacit.junction.latent_junction_tree import LatentJunctionTree
+    from tacit.junction.structured_hmms import FactorialHMM, HigherOrderHMM
+    from tacit.language.class_lm import ClassLM
+    from tacit.language.kneser_ney_lm import BackoffLM, KneserNeyLM
+    from tacit.language.mixed_lm import MixedLM
+    from tacit.language.power_low_rank_lm import PowerLowRankLM
+    from tacit.numbers.gaussian_mixture import GaussianMixtureMoments
+    from tacit.numbers.gaussian_tree import GaussianTree
+    from tacit.numbers.kernel_tree import KernelTree
+    from tacit.parsing.constituent_context import ConstituentContextModel
+    from tacit.parsing.data.parse_trees import ParseTree, read_trees
+    from tacit.parsing.latent_pcfg import LatentPCFG
+    from tacit.parsing.span_parser import SpanParser
+    from tacit.sequences.hmm import HMM
+    from tacit.sequences.kernel_hmm import KernelHMM
+    from tacit.sequences.probabilistic_automaton import ProbabilisticAutomaton
+    from tacit.sequences.weighted_automaton import WeightedAutomaton
+    from tacit.topics.data.keep_words import keep_words
+    from tacit.topics.data.read_documents import read_documents
+    from tacit.topics.topic_model import TopicModel
+    from tacit.trees.chow_liu_tree import ChowLiuTree
+    from tacit.trees.latent_tree import LatentClass, LatentTree
+    from tacit.trees.learn.structures import learn_structure
+    from tacit.trees.structure.topology import Topology
 else:
     # Hidden from type checkers, which would otherwise believe that any name exists.
 

@@ -10,7 +10,7 @@ import pytest
 
 import tacit
 from oracles.commands import rows_of, tacit_says
-from tacit.files.bif import read_bif, tree_from_bif
+from tacit.trees.files.bif import read_bif, tree_from_bif
 
 NAMES = ["colour", "size", "a=b", "mood|x", "flag"]
 

@@ -4,7 +4,7 @@ import pytest
 
 import tacit
 from oracles.commands import tacit_says
-from tacit.data.parse_trees import read_trees
+from tacit.parsing.data.parse_trees import read_trees
 
 TREES = ["(S (NP (D the) (N cat)) (VP (V sees) (NP (D a) (N dog))))", "(NP (N rain))"]
 SENTENCE = "the cat sees a dog"

@@ -7,7 +7,7 @@ import pyarrow.csv
 import pytest
 
 import tacit
-from tacit.params.mixture import Mixture
+from tacit.messages.mixture import Mixture
 
 NEWICKS = ["((a,b)h1,(c,d)h2);", "(a,b,c,d)h;", "((a,c)h1,(b,d)h2);"]
 WEIGHTS = [0.25, 0.125, 0.625]
@@ -133,7 +133,7 @@ def test_the_heaviest_tree_is_drawn_or_the_one_asked_for(run, tmp_path):
 
 
 def test_fit_says_how_many_trees_there_are(model, capsys):
-    from tacit.cli.learning import tell
+    from tacit.cli.fit.learning import tell
 
     tell(model, "m.tacit", json=False)
     assert "5 hidden variables with 2 to 4 states in 3 trees; saved" in capsys.readouterr().out

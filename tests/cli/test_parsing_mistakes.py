@@ -4,8 +4,8 @@ import pytest
 
 import tacit
 from oracles.commands import tacit_says
-from tacit.estimators.constituent_context import ConstituentContextModel
-from tacit.estimators.span_parser import SpanParser
+from tacit.parsing.constituent_context import ConstituentContextModel
+from tacit.parsing.span_parser import SpanParser
 from tacit.toy.sentences import sample_sentences, sample_trees
 
 OPEN = "(S (NP (NN rain)) (VP (VBZ falls)))\n\n(S (NP (NN rain)) (VP (VBZ falls))\n"

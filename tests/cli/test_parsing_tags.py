@@ -4,7 +4,7 @@ import pytest
 
 import tacit
 from oracles.commands import tacit_says
-from tacit.data.parse_trees import with_tags
+from tacit.parsing.data.parse_trees import with_tags
 from tacit.toy.sentences import sample_sentences, sample_trees
 
 TEXT, TREES = sample_sentences(200, random_state=0), sample_trees(20, random_state=1)

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import tacit.experiments
+import tacit.reproduce
 from tacit.cli import app
-from tacit.experiments import Verdict
+from tacit.reproduce import Verdict
 
 
 @pytest.fixture
 def calls(monkeypatch):
-    """What `tacit.experiments.run` was asked, which answers at once."""
+    """What `tacit.reproduce.run` was asked, which answers at once."""
     found = []
 
     def run(name, *, scale, out, progress):
@@ -22,7 +22,7 @@ def calls(monkeypatch):
             name, "A claim.", name == "fig-4.4", "why", Path("a.csv"), Path("a.png"), f"{name}: so"
         )
 
-    monkeypatch.setattr(tacit.experiments, "run", run)
+    monkeypatch.setattr(tacit.reproduce, "run", run)
     return found
 
 
@@ -35,14 +35,14 @@ def run(*arguments, code=0):
 @pytest.mark.parametrize("arguments", [["--list"], []])
 def test_the_experiments_are_listed_with_their_claims(arguments):
     said = run(*arguments)
-    for name, claim in tacit.experiments.listing():
+    for name, claim in tacit.reproduce.listing():
         assert f"{name} " in said
         assert claim in said
 
 
 def test_the_list_in_json():
     said = json.loads(run("--list", "--json"))
-    assert [(each["name"], each["claim"]) for each in said] == tacit.experiments.listing()
+    assert [(each["name"], each["claim"]) for each in said] == tacit.reproduce.listing()
 
 
 def test_experiments_are_run_in_order_and_their_verdicts_printed(calls, tmp_path):
@@ -56,7 +56,7 @@ def test_figures_in_lines_of_text_are_printed_before_the_verdict(monkeypatch):
         *("fig-5.4", "A claim.", True, "why", Path("a.csv"), Path("a.png"), "so"),
         table="1 [2]\n3 4",
     )
-    monkeypatch.setattr(tacit.experiments, "run", lambda *_, **__: found)
+    monkeypatch.setattr(tacit.reproduce, "run", lambda *_, **__: found)
     assert run("fig-5.4") == "1 [2]\n3 4\nso\n  a.csv  a.png\n"
 
 

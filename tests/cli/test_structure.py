@@ -8,7 +8,7 @@ import pytest
 import tacit
 from oracles.commands import tacit_says
 from tacit.cli.structure import Method, Metric
-from tacit.estimators.structures import METRICS, STRUCTURES
+from tacit.trees.learn.structures import METRICS, STRUCTURES
 
 
 @pytest.fixture(scope="module")

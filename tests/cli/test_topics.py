@@ -7,8 +7,8 @@ import pytest
 
 import tacit
 from oracles.commands import rows_of, tacit_says
-from tacit.data.document_reading import read_documents
-from tacit.estimators.topic_model import TopicModel
+from tacit.topics.data.read_documents import read_documents
+from tacit.topics.topic_model import TopicModel
 from tacit.toy.documents import random_topics, sample_documents
 
 LINES = ["cat dog cat vet", "tax law tax bill the law", "the cat vet dog", "law bill tax the"] * 12
@@ -209,6 +209,6 @@ def test_nothing_is_left_of_a_fit_that_is_interrupted(folder, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tacit.files.atomic._put", interrupted)
+    monkeypatch.setattr("tacit.core.files.atomic._put", interrupted)
     tacit_says("fit", "topics", "documents.txt", "-k", "2", "-o", "i.tacit", code=130)
     assert sorted(folder.iterdir()) == before

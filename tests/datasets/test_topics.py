@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tacit.data.document_reading import read_documents
-from tacit.data.document_words import keep_words, plain_word
 from tacit.datasets.topics import load_topic_labels, load_topics
 from tacit.errors import ArgumentError, DataError, MissingDataError
+from tacit.topics.data.keep_words import keep_words, plain_word
+from tacit.topics.data.read_documents import read_documents
 
 FOLDER = Path(os.environ.get("TACIT_DATA") or "nowhere")
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tacit.data.tags import universal_tag
 from tacit.datasets.treebanks import load_tagged_text, load_treebank, load_word_vectors
 from tacit.errors import ArgumentError, MissingDataError
+from tacit.parsing.data.universal_tags import universal_tag
 
 FOLDER = Path(os.environ.get("TACIT_DATA") or "nowhere")
 needs_trees = pytest.mark.skipif(

@@ -12,7 +12,7 @@ from tacit.evaluate.bracket_baselines import (
     UPPER,
     baseline_brackets,
 )
-from tacit.evaluate.brackets import gold_spans, score_brackets
+from tacit.parsing.query.brackets import gold_spans, score_brackets
 from tacit.toy.sentences import sample_trees
 
 SENTENCE = [("the", "DT"), ("cat", "NN"), ("saw", "VBD"), (",", ","), ("a", "DT"), ("dog", "NN")]

@@ -5,8 +5,8 @@ import pytest
 
 from oracles.enumeration import enumerated_joint, summed_to
 from tacit.evaluate.strength import edge_correlations
-from tacit.structure.topology import Topology
 from tacit.toy import random_tables, random_topology
+from tacit.trees.structure.topology import Topology
 
 
 def largest_correlation(joint):

@@ -13,9 +13,9 @@ from oracles.topologies import topologies
 from tacit.errors import ArgumentError, TopologyError
 from tacit.evaluate import align_states, hop_error, robinson_foulds, splits, state_orders
 from tacit.evaluate.trees import _profiles
-from tacit.params.tree import Tables
-from tacit.structure.topology import Topology
+from tacit.messages.network import Tables
 from tacit.toy import named_topology, random_tables, random_topology
+from tacit.trees.structure.topology import Topology
 
 
 def splits_by_cutting(topology):

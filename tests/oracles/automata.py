@@ -6,9 +6,9 @@ from itertools import product
 
 import numpy as np
 
-from tacit.moments.hankel import SubstringCounts
-from tacit.moments.prefixes import Levels
-from tacit.params.automata import AutomatonTables
+from tacit.sequences.model.automata import AutomatonTables
+from tacit.sequences.moments.hankel import SubstringCounts
+from tacit.sequences.moments.prefixes import Levels
 
 
 def random_tables(seed, n_states=3, n_symbols=2, *, tied=False, stop=0.3):

@@ -4,8 +4,8 @@ from itertools import product
 
 import numpy as np
 
-from tacit.moments.windows import WindowMoments, windows_of
-from tacit.params.operators import ChainTables
+from tacit.sequences.model.chains import ChainTables
+from tacit.sequences.moments.windows import WindowMoments, windows_of
 
 
 def random_chain(n_states, n_symbols, seed, *, stationary=False, n_columns=1):

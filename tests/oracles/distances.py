@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from tacit.structure.rooting import walk
+from tacit.trees.structure.rooting import walk
 
 
 def path_lengths(topology, names):

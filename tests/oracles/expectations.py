@@ -3,7 +3,7 @@
 import numpy as np
 
 from oracles.networks import full_joint, weighed
-from tacit.query.evidence import Evidence
+from tacit.messages.evidence import Evidence
 
 
 def enumerated_counts(tables, codes, weights=None):

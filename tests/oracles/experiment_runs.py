@@ -1,6 +1,6 @@
 """Made-up runs of experiments: every trial of some settings, with numbers that a test chooses."""
 
-from tacit.experiments.runs import Runs
+from tacit.reproduce.runner.runs import Runs
 
 
 def made_run(kind, trial, error, seconds):

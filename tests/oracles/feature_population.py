@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from tacit.moments.features import FeatureMoments
-from tacit.query.evidence import Evidence
-from tacit.query.passes import log_values
+from tacit.messages.evidence import Evidence
+from tacit.messages.passes import log_values
+from tacit.trees.moments.features import FeatureMoments
 
 
 class FeaturePopulation:

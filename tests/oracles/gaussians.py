@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from tacit.params.gaussian import CorrelationTree, Gaussian
-from tacit.params.gaussian_chain import GaussianChain
-from tacit.structure.topology import Topology
+from tacit.numbers.model.gaussian import CorrelationTree, Gaussian
+from tacit.sequences.model.gaussian_hmm import GaussianChain
 from tacit.toy import random_topology
+from tacit.trees.structure.topology import Topology
 
 
 def random_gaussian(d, rng, ridge=0.2):

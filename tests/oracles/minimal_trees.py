@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from tacit.structure.topology import Topology
+from tacit.trees.structure.topology import Topology
 
 
 @st.composite

@@ -3,7 +3,7 @@
 import numpy as np
 
 from oracles.networks import full_joint, leaf_joint, random_tables, random_tree, weighed
-from tacit.params.mixture import Mixture
+from tacit.messages.mixture import Mixture
 
 
 def random_mixture(rng, n_components=3, n_leaves=5, most_states=3):

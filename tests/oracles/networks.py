@@ -8,9 +8,9 @@ import itertools
 
 import numpy as np
 
-from tacit.params.tree import Chain, Dense, Hadamard, Network, Tables
-from tacit.query.evidence import Evidence
-from tacit.structure.rooted import RootedTree
+from tacit.messages.evidence import Evidence
+from tacit.messages.network import Chain, Dense, Hadamard, Network, Tables
+from tacit.messages.rooted_tree import RootedTree
 
 KINDS = ("tables", "dense", "chain", "mixed")
 

@@ -5,8 +5,8 @@ import string
 
 import numpy as np
 
-from tacit.moments.source import PairTables
-from tacit.params.tree import Chain, Dense
+from tacit.messages.network import Chain, Dense
+from tacit.trees.moments.source import PairTables
 
 
 class Population:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.params.gaussian_mixture import SphericalMixture
+from tacit.numbers.model.gaussian_mixture import SphericalMixture
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit.estimators.automata import WeightedAutomaton
-from tacit.estimators.probabilistic_automaton import ProbabilisticAutomaton
+from tacit.sequences.probabilistic_automaton import ProbabilisticAutomaton
+from tacit.sequences.weighted_automaton import WeightedAutomaton
 
 FOLDER = Path(__file__).parents[1] / "files" / "stored"
 MODELS = {

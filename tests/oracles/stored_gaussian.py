@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from tacit import GaussianTree
-from tacit.files.models import FORMAT
+from tacit.core.files.model_files import FORMAT
 
 STORED = Path(__file__).parents[1] / "files" / "stored" / f"gaussian-tree-{FORMAT}.tacit"
 

@@ -6,8 +6,8 @@ Like `stored_models`: written once, when the format is new, and then never again
 import json
 from pathlib import Path
 
-from tacit.data.parse_trees import read_trees
-from tacit.estimators.latent_pcfg import LatentPCFG
+from tacit.parsing.data.parse_trees import read_trees
+from tacit.parsing.latent_pcfg import LatentPCFG
 
 FOLDER = Path(__file__).parents[1] / "files" / "stored"
 MODELS = {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit.estimators.hmm import HMM
+from tacit.sequences.hmm import HMM
 
 FOLDER = Path(__file__).parents[1] / "files" / "stored"
 MODELS = {

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit.data.corpus import read_corpus
-from tacit.estimators.class_lm import ClassLM
-from tacit.estimators.kneser_ney_lm import KneserNeyLM
-from tacit.estimators.mixed_lm import MixedLM
-from tacit.files.grams import write_counts
-from tacit.moments.grams import GramCounts
+from tacit.language.class_lm import ClassLM
+from tacit.language.data.corpus import read_corpus
+from tacit.language.files.counts import write_counts
+from tacit.language.kneser_ney_lm import KneserNeyLM
+from tacit.language.mixed_lm import MixedLM
+from tacit.language.moments.ngram_counts import GramCounts
 
 FOLDER = Path(__file__).parents[1] / "files" / "stored"
 COUNTS = FOLDER / "language-1.counts"

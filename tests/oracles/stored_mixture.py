@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from oracles.spherical import random_mixture
-from tacit.estimators.gaussian_mixture import GaussianMixtureMoments
-from tacit.query.gaussian_mixture import draw
+from tacit.numbers.gaussian_mixture import GaussianMixtureMoments
+from tacit.numbers.query.gaussian_mixture import draw
 
 STORED = Path(__file__).parents[1] / "files" / "stored" / "gaussian-mixture-1.tacit"
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from tacit import ChowLiuTree, LatentTree
+from tacit.core.files.model_files import FORMAT, MIXTURE_FORMAT
 from tacit.errors import TacitWarning
-from tacit.files.models import FORMAT, MIXTURE_FORMAT
-from tacit.params.mixture import Mixture
+from tacit.messages.mixture import Mixture
 
 STORED = Path(__file__).parents[1] / "files" / "stored"
 

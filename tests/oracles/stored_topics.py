@@ -6,7 +6,7 @@ Like `stored_models`: written once, when the format is new, and then never again
 import json
 from pathlib import Path
 
-from tacit.estimators.topic_model import TopicModel
+from tacit.topics.topic_model import TopicModel
 from tacit.toy.documents import random_topics, sample_documents
 
 FOLDER = Path(__file__).parents[1] / "files" / "stored"

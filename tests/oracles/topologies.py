@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from tacit.structure.topology import Topology
+from tacit.trees.structure.topology import Topology
 
 names = st.text(st.sampled_from(list("abxyz '\"():;,[]_\né木")), max_size=5)
 

@@ -16,7 +16,7 @@ from tacit.errors import (
     NotAvailableError,
 )
 from tacit.plot import style
-from tacit.structure.topology import Topology
+from tacit.trees.structure.topology import Topology
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from matplotlib.collections import QuadMesh
 
 from tacit import plot
 from tacit.errors import ArgumentError, ColumnError, DataError, DependencyError, NotAvailableError
-from tacit.estimators.kernel_hmm import KernelHMM
+from tacit.sequences.kernel_hmm import KernelHMM
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,8 @@ from tacit import plot
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.plot import style
 from tacit.plot.histograms import histograms_of
-from tacit.structure.topology import Topology
 from tacit.toy import random_loopy_model, random_topology, random_tree_model
+from tacit.trees.structure.topology import Topology
 
 
 @pytest.fixture(autouse=True)

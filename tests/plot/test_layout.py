@@ -5,7 +5,7 @@ from hypothesis import given
 
 from oracles.topologies import topologies
 from tacit.plot.layout import balance_point
-from tacit.structure.topology import Topology
+from tacit.trees.structure.topology import Topology
 
 
 def largest_branch(topology, name):

@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from tacit.data.parse_trees import read_trees
 from tacit.errors import ArgumentError, ArgumentTypeError
+from tacit.parsing.data.parse_trees import read_trees
 
 plt = pytest.importorskip("matplotlib.pyplot")
 

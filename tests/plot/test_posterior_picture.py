@@ -9,9 +9,9 @@ from matplotlib.collections import QuadMesh
 
 from tacit import plot
 from tacit.errors import ArgumentError, CategoryError, DataError, NotAvailableError
-from tacit.estimators.automata import WeightedAutomaton
-from tacit.estimators.hmm import HMM
-from tacit.params.operators import ChainTables
+from tacit.sequences.hmm import HMM
+from tacit.sequences.model.chains import ChainTables
+from tacit.sequences.weighted_automaton import WeightedAutomaton
 
 
 @pytest.fixture(autouse=True)

@@ -8,8 +8,8 @@ import pytest
 
 from tacit import load, plot
 from tacit.errors import NotAvailableError
-from tacit.estimators.automata import WeightedAutomaton
-from tacit.estimators.topic_model import TopicModel
+from tacit.sequences.weighted_automaton import WeightedAutomaton
+from tacit.topics.topic_model import TopicModel
 from tacit.toy.documents import random_topics, sample_documents
 
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from tacit.errors import ArgumentError, NotAvailableError
-from tacit.estimators.topic_model import TopicModel
-from tacit.params.topics import Topics
 from tacit.plot.topic_weights import topics
+from tacit.topics.model.topics import Topics
+from tacit.topics.topic_model import TopicModel
 
 
 @pytest.fixture

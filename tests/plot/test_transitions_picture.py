@@ -9,11 +9,11 @@ from matplotlib.patches import Circle, FancyArrowPatch
 
 from tacit import plot
 from tacit.errors import ArgumentError, NotAvailableError
-from tacit.estimators.automata import WeightedAutomaton
-from tacit.estimators.hmm import HMM
-from tacit.estimators.probabilistic_automaton import ProbabilisticAutomaton
-from tacit.params.gaussian_chain import GaussianChain
-from tacit.params.operators import ChainTables
+from tacit.sequences.hmm import HMM
+from tacit.sequences.model.chains import ChainTables
+from tacit.sequences.model.gaussian_hmm import GaussianChain
+from tacit.sequences.probabilistic_automaton import ProbabilisticAutomaton
+from tacit.sequences.weighted_automaton import WeightedAutomaton
 
 
 @pytest.fixture(autouse=True)

@@ -12,9 +12,9 @@ import pytest
 from tacit import plot
 from tacit.errors import DependencyError, NotAvailableError
 from tacit.plot import style
-from tacit.structure.spanning import chow_liu_topology, hidden_chow_liu
-from tacit.structure.topology import Topology
 from tacit.toy import balanced, caterpillar, named_topology, random_topology, random_tree_model
+from tacit.trees.structure.chow_liu import chow_liu_topology, hidden_chow_liu
+from tacit.trees.structure.topology import Topology
 
 WORDS = [
     "age of the youngest child",

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.data.sequences import Sequences
 from tacit.errors import ArgumentError, TooExpensiveError
+from tacit.sequences.data.sequences import Sequences
 from tacit.toy import (
     AutomatonModel,
     all_strings,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tacit.errors import ArgumentError
-from tacit.moments.documents import DocumentMoments
-from tacit.params.topics import Topics
+from tacit.topics.model.topics import Topics
+from tacit.topics.moments.word_moments import DocumentMoments
 from tacit.toy.documents import (
     ExactTopicMoments,
     add_spam,

@@ -7,7 +7,6 @@ import pytest
 
 from oracles.enumeration import enumerated_joint, summed_to
 from tacit.errors import ArgumentError, TooExpensiveError
-from tacit.structure.topology import Topology
 from tacit.toy import (
     ExactMoments,
     exact_marginal,
@@ -18,6 +17,7 @@ from tacit.toy import (
     random_tree_model,
     sample_codes,
 )
+from tacit.trees.structure.topology import Topology
 
 
 def small_model(seed, observed_inner=0.4):

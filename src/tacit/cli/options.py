@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from tacit.data.table import Column, Schema
+    from tacit.core.input.table import Column, Schema
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file (.tacit).")]
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="A table: .csv, .tsv or .parquet.")]
@@ -195,8 +195,8 @@ def _number(name: str, text: str) -> float:
 
 def _values(column: Column, parts: list[str]) -> list[str]:
     """The parts of a text, those put together again that are one category with a bar in it."""
-    from tacit.data.coding import category_code
     from tacit.errors import CategoryError
+    from tacit.trees.data.encode import category_code
 
     if not parts:
         return []

@@ -61,7 +61,7 @@ def put_table(table: pa.Table, path: Path | None) -> None:
     if path is None:
         typer.echo(_delimited(table, ",").decode(), nl=False)
         return
-    from tacit.files.atomic import atomic_path, write_bytes
+    from tacit.core.files.atomic import atomic_path, write_bytes
 
     check_table_path(path)
     suffix = path.suffix.lower()
@@ -80,7 +80,7 @@ def lines_to(path: Path | None) -> Iterator[Callable[[str], Any]]:
     if path is None:
         yield typer.echo
         return
-    from tacit.files.atomic import atomic_path
+    from tacit.core.files.atomic import atomic_path
 
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         yield lambda line: file.write(f"{line}\n")
@@ -123,3 +123,23 @@ def _delimited(table: pa.Table, delimiter: str) -> bytes:
             continue
         break
     return sink.getvalue()
+
+
+def print_diagnostics(out: Any, diagnostics: dict[str, Any]) -> None:
+    """Numbers and words as they are; of lists, how long they are; the candidates that were tried."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for key, value in diagnostics.items():
+        if isinstance(value, float):
+            table.add_row(Text(key), f"{value:.6g}")
+        elif isinstance(value, list):
+            table.add_row(Text(key), f"{len(value)} entries")
+        elif not isinstance(value, dict):
+            table.add_row(Text(key), Text(str(value)))
+    out.print()
+    out.print(table)
+    for tried in diagnostics.get("candidates", []):
+        said = f"{tried['score']:.4f}" if "score" in tried else tried.get("refused", "")
+        out.print(f"  tried {tried.get('n_states')} states: {said}", markup=False)

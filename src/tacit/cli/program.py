@@ -12,40 +12,27 @@ import typer
 from typer.core import TyperGroup
 
 from tacit import __version__
-from tacit.cli import (
-    demo,
-    export,
-    fit_automaton,
-    fit_classes,
-    fit_gaussian_tree,
-    fit_hmm,
-    fit_junction,
-    fit_kernel_hmm,
-    fit_kernel_tree,
-    fit_topics,
-    fit_tree,
-    forecast,
-    grammar,
-    grammar_evaluate,
-    grammar_train,
-    impute,
-    info,
-    language,
-    language_counts,
-    language_train,
-    parsing,
-    parsing_draw,
-    parsing_evaluate,
-    parsing_train,
-    plot,
-    predict,
-    query,
-    reproduce,
-    sample,
-    score,
-    structure,
-    topics,
-)
+from tacit.cli import demo, reproduce, structure, topics
+from tacit.cli.ask import export, forecast, impute, info, plot, predict, query, sample, score
+from tacit.cli.fit import automaton as fit_automaton
+from tacit.cli.fit import classes as fit_classes
+from tacit.cli.fit import gaussian_tree as fit_gaussian_tree
+from tacit.cli.fit import hmm as fit_hmm
+from tacit.cli.fit import junction as fit_junction
+from tacit.cli.fit import kernel_hmm as fit_kernel_hmm
+from tacit.cli.fit import kernel_tree as fit_kernel_tree
+from tacit.cli.fit import topics as fit_topics
+from tacit.cli.fit import tree as fit_tree
+from tacit.cli.grammar import evaluate as grammar_evaluate
+from tacit.cli.grammar import parse as grammar
+from tacit.cli.grammar import train as grammar_train
+from tacit.cli.lm import ask as language
+from tacit.cli.lm import counts as language_counts
+from tacit.cli.lm import train as language_train
+from tacit.cli.parse import apply as parsing
+from tacit.cli.parse import draw as parsing_draw
+from tacit.cli.parse import evaluate as parsing_evaluate
+from tacit.cli.parse import train as parsing_train
 from tacit.errors import TacitError, TacitWarning
 
 # Plain help: drawing it with rich would double the time until it stands there.

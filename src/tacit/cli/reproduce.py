@@ -39,7 +39,7 @@ def reproduce(
     """
     from dataclasses import asdict
 
-    from tacit import experiments
+    from tacit import reproduce as experiments
     from tacit.cli.output import console, print_json
 
     text = console()

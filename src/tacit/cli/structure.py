@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli import learning
+from tacit.cli.fit import learning
 from tacit.cli.options import Data, Json
 
 if TYPE_CHECKING:
-    from tacit.estimators.structures import Found
+    from tacit.trees.learn.structures import Found
 
 
 class Method(StrEnum):
@@ -80,11 +80,11 @@ def structure(
 
     Parameters of it: tacit fit tree train.csv --structure tree.nwk -o m.tacit
     """
-    from tacit.cli.export import check_newick_path
-    from tacit.cli.plot import picture_kind, save_picture
-    from tacit.cli.tables import without
-    from tacit.estimators.structures import found_structure
-    from tacit.files.atomic import write_text
+    from tacit.cli.ask.export import check_newick_path
+    from tacit.cli.ask.plot import picture_kind, save_picture
+    from tacit.cli.ask.tables import without
+    from tacit.core.files.atomic import write_text
+    from tacit.trees.learn.structures import found_structure
 
     if output is not None:  # before the work, not after it
         check_newick_path(output)

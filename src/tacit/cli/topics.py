@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.fit_topics import DocumentFile, Form, FormOfFile, WordFile, form_of
+from tacit.cli.fit.topics import DocumentFile, Form, FormOfFile, WordFile, form_of
 from tacit.cli.options import Json, TableOutput
 
 if TYPE_CHECKING:
-    from tacit.data.documents import Documents
-    from tacit.estimators.topic_model import TopicModel
+    from tacit.topics.data.documents import Documents
+    from tacit.topics.topic_model import TopicModel
 
 TopicFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="What `tacit fit topics` saved (.tacit).")
@@ -87,7 +87,7 @@ def sample(
 
     For example: tacit topics sample topics.tacit -n 3 --length 20 --seed 0
     """
-    from tacit.files.atomic import write_text
+    from tacit.core.files.atomic import write_text
 
     fitted = _loaded(model)
     drawn = fitted.sample(n, length, random_state=seed)
@@ -138,8 +138,7 @@ def score(
 
 def describe(header: dict[str, Any], fitted: TopicModel, *, json: bool) -> None:
     """What `tacit info` says of a topic model."""
-    from tacit.cli.info import print_diagnostics
-    from tacit.cli.output import console, print_json
+    from tacit.cli.output import console, print_diagnostics, print_json
 
     if json:
         said = {name: header[name] for name in ("estimator", "version", "format", "arguments")}
@@ -166,9 +165,9 @@ def _loaded(path: Path) -> TopicModel:
 
 def _documents(model: TopicModel, data: Path, vocabulary: Path | None, form: Form) -> Documents:
     """The documents of a file over the words of a model."""
-    from tacit.data.document_reading import read_documents
-    from tacit.data.document_words import over_words
     from tacit.errors import DataError
+    from tacit.topics.data.keep_words import over_words
+    from tacit.topics.data.read_documents import read_documents
 
     kind = form_of(data, form)
     documents = read_documents(data, vocabulary, form=kind)

@@ -12,9 +12,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.sequence_files import parsed_pautomac
 from tacit.datasets.folder import VARIABLE, DataFile
 from tacit.errors import ArgumentError, MissingDataError
+from tacit.sequences.data.sequence_files import parsed_pautomac
 
 Array = NDArray[np.float64]
 Strings = list[NDArray[np.int32]]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tacit.data.corpus import Corpus, read_corpus
-from tacit.data.vocabulary import Vocabulary
 from tacit.datasets.folder import DataFile
 from tacit.errors import ArgumentError
+from tacit.language.data.corpus import Corpus, read_corpus
+from tacit.language.data.vocabulary import Vocabulary
 
 # Each corpus, and how often a word must occur in "train" not to become `<unk>`: the first two have that done.
 LEAST_COUNTS = {"ptb": 1, "wikitext-2": 1, "russian-drama-novels": 2, "english-eltec": 2}

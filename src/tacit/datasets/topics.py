@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.data.document_reading import read_documents
-from tacit.data.document_vocabulary import read_words
-from tacit.data.documents import Documents
 from tacit.datasets.folder import DataFile
 from tacit.errors import ArgumentError
+from tacit.topics.data.documents import Documents
+from tacit.topics.data.read_documents import read_documents
+from tacit.topics.data.vocabulary import read_words
 
 _SOURCES = {
     "ap": "the R package topicmodels",
@@ -20,7 +20,7 @@ _EVERY = 5  # of the Associated Press documents are "test"
 def load_topics(name: str, split: str = "train") -> Documents:
     """How often each word occurs in each document of a collection.
 
-    All words are there; see `tacit.data.document_words.keep_words`.
+    All words are there; see `tacit.topics.data.keep_words.keep_words`.
 
     Parameters
     ----------

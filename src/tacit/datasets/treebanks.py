@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tacit.data.parse_trees import ParseTree, read_trees
-from tacit.data.tagged import Tagged, read_tagged
-from tacit.data.word_vectors import WordVectors, read_word_vectors
 from tacit.datasets.folder import VARIABLE, DataFile
 from tacit.errors import ArgumentError, MissingDataError
+from tacit.parsing.data.parse_trees import ParseTree, read_trees
+from tacit.parsing.data.tagged_sentences import Tagged, read_tagged
+from tacit.parsing.data.word_vectors import WordVectors, read_word_vectors
 
 _TREEBANKS = {
     "wsj_sample": "the Penn Treebank sample of NLTK, sections 0001 to 0199",

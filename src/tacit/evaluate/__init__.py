@@ -1,11 +1,11 @@
 """How good is it: held-out scores and distances between models."""
 
-from tacit.evaluate.brackets import score_brackets
 from tacit.evaluate.held_out import kl, l1_error
-from tacit.evaluate.labelled_brackets import labelled_score
 from tacit.evaluate.strength import edge_correlations
-from tacit.evaluate.topics import coherence, completion_perplexity, topic_agreement
 from tacit.evaluate.trees import align_states, hop_error, robinson_foulds, splits, state_orders
+from tacit.parsing.query.brackets import score_brackets
+from tacit.parsing.query.labelled_brackets import labelled_score
+from tacit.topics.query.quality import coherence, completion_perplexity, topic_agreement
 
 __all__ = [
     "align_states",

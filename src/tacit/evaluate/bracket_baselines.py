@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from tacit.evaluate.brackets import gold_top
-from tacit.structure.branching import (
+from tacit.parsing.query.brackets import gold_top
+from tacit.parsing.structure.branching import (
     Spans,
     left_branching,
     random_branching,
     right_branching,
     top_split,
 )
-from tacit.structure.units import right_branching_units
+from tacit.parsing.structure.units import right_branching_units
 
 LEFT, RIGHT = "left-branching", "right-branching"
 RANDOM_SPLITS, RANDOM_TREES = "random splits", "random trees"
@@ -39,7 +39,7 @@ def baseline_brackets(
     sentences : sequence of lists of (word, tag)
         With their punctuation if there is any.
     golds : sequence of (number of words, spans)
-        Of the same sentences, see `tacit.evaluate.brackets.gold_spans`.
+        Of the same sentences, see `tacit.parsing.query.brackets.gold_spans`.
     random_state : int, Generator or None
 
     Examples

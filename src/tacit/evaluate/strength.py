@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.params.tree import Tables
+from tacit.messages.network import Tables
 
 
 def edge_correlations(tables: Tables) -> dict[frozenset[str], float]:
@@ -24,7 +24,7 @@ def edge_correlations(tables: Tables) -> dict[frozenset[str], float]:
 
     Examples
     --------
-    >>> from tacit.structure.topology import Topology
+    >>> from tacit.trees.structure.topology import Topology
     >>> tree = Topology.star("ab").rooted("ab")
     >>> tables = Tables.of(
     ...     tree, [np.eye(2), np.array([[0.9, 0.1], [0.1, 0.9]]), np.full((1, 2), 0.5)]

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, TopologyError
-from tacit.params.tree import Tables
-from tacit.structure.rooting import walk
-from tacit.structure.topology import Topology
+from tacit.messages.network import Tables
+from tacit.trees.structure.rooting import walk
+from tacit.trees.structure.topology import Topology
 
 Array = NDArray[np.float64]
 Permutation = NDArray[np.int64]

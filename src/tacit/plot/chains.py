@@ -66,7 +66,7 @@ def transitions(
 
     Examples
     --------
-    >>> from tacit.estimators.hmm import HMM
+    >>> from tacit.sequences.hmm import HMM
     >>> model = HMM(n_states=2).fit(["aabbbaabbb", "bbbaaabb", "aaabbbaa"])
     >>> axes = transitions(model)
     >>> [text.get_text() for text in axes.texts[:2]]

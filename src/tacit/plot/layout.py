@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.structure.rooting import walk
-from tacit.structure.topology import Topology
+from tacit.trees.structure.rooting import walk
+from tacit.trees.structure.topology import Topology
 
 Array = NDArray[np.float64]
 

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tacit.data.parse_trees import ParseTree, read_trees
 from tacit.errors import ArgumentError, ArgumentTypeError
+from tacit.parsing.data.parse_trees import ParseTree, read_trees
 from tacit.plot import style
 
 if TYPE_CHECKING:

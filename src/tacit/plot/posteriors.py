@@ -65,7 +65,7 @@ def posterior(
 
     Examples
     --------
-    >>> from tacit.estimators.hmm import HMM
+    >>> from tacit.sequences.hmm import HMM
     >>> model = HMM(n_states=2).fit(["aabbbaabbb", "bbbaaabb", "aaabbbaa"])
     >>> axes = posterior(model, "aabbb")
     >>> [text.get_text() for text in axes.get_xticklabels()]

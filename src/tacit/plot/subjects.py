@@ -9,7 +9,7 @@ from typing import Any
 
 from tacit.errors import NotAvailableError
 from tacit.evaluate.strength import edge_correlations
-from tacit.structure.topology import Topology
+from tacit.trees.structure.topology import Topology
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,7 @@ def topics(
 
     Examples
     --------
-    >>> from tacit.estimators.topic_model import TopicModel
+    >>> from tacit.topics.topic_model import TopicModel
     >>> documents = [["cat", "dog", "cat"], ["tax", "law", "tax"], ["tax", "law", "law"]] * 20
     >>> axes = topics(TopicModel(n_topics=2).fit(documents), n_words=2)
     >>> [label.get_text() for label in axes.get_yticklabels()]

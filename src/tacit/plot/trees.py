@@ -12,8 +12,8 @@ from tacit.plot import histograms as small
 from tacit.plot import style
 from tacit.plot.layout import OFFSET, ROW, TreeLayout, balance_point, tidy_layout
 from tacit.plot.subjects import Subject, subject_of
-from tacit.structure.rooting import walk
-from tacit.structure.topology import Topology
+from tacit.trees.structure.rooting import walk
+from tacit.trees.structure.topology import Topology
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.sequences import Sequences
 from tacit.errors import ArgumentError, TooExpensiveError
+from tacit.sequences.data.sequences import Sequences
 from tacit.toy.drawing import AliasTable
 
 Array = NDArray[np.float64]

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.sequences import Codes, Integers, Sequences
 from tacit.errors import ArgumentError, TooExpensiveError
-from tacit.params.operators import ChainTables
+from tacit.sequences.data.sequences import Codes, Integers, Sequences
+from tacit.sequences.model.chains import ChainTables
 from tacit.toy.drawing import AliasTable
 
 Array = NDArray[np.float64]
@@ -110,7 +110,7 @@ class HmmModel:
 
     def log_prob(self, sequences: Sequences) -> Array:
         """The true natural-log probability of each sequence; -1 is missing and summed out."""
-        from tacit.loops.chains import forward
+        from tacit.sequences.loops.forward_backward import forward
 
         likelihoods = np.ones((sequences.n_positions, self.n_states))
         there = sequences.codes >= 0

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.data.documents import Documents
 from tacit.errors import ArgumentError
-from tacit.moments.documents import PairProduct, symmetric_sum
-from tacit.params.topics import Topics
+from tacit.topics.data.documents import Documents
+from tacit.topics.model.topics import Topics
+from tacit.topics.moments.word_moments import PairProduct, symmetric_sum
 
 Array = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ def sample_documents(
     >>> sample_documents(topics, 4, (5, 8), random_state=1).lengths.tolist()
     [6, 7, 8, 8]
     """
-    from tacit.query.topics import sample_documents as drawn_documents
+    from tacit.topics.query.documents import sample_documents as drawn_documents
 
     rng = np.random.default_rng(random_state)
     low, high = (length, length) if np.ndim(length) == 0 else length

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, TooExpensiveError
-from tacit.moments.source import PairTables
-from tacit.params.tree import Tables
+from tacit.messages.network import Tables
+from tacit.trees.moments.source import PairTables
 
 Array = NDArray[np.float64]
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.data.treebank_grammar import CodedTrees
-from tacit.params.grammar import GrammarTables, Lexicon
-from tacit.structure.grammar import Rules
+from tacit.parsing.data.treebank import CodedTrees
+from tacit.parsing.model.grammar import GrammarTables, Lexicon
+from tacit.parsing.structure.rules import Rules
 
 Array = NDArray[np.float64]
 # A tree as nested tuples: (label, word) or (label, left, right).

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, TooExpensiveError
-from tacit.moments.source import PairTables
+from tacit.trees.moments.source import PairTables
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError
-from tacit.params.tree import Tables
-from tacit.query.evidence import Evidence
-from tacit.query.passes import log_values
-from tacit.structure.rooted import RootedTree
-from tacit.structure.topology import Topology
+from tacit.messages.evidence import Evidence
+from tacit.messages.network import Tables
+from tacit.messages.passes import log_values
+from tacit.messages.rooted_tree import RootedTree
 from tacit.toy.exact import ExactMoments
 from tacit.toy.trees import random_topology
+from tacit.trees.structure.topology import Topology
 
 Array = NDArray[np.float64]
 

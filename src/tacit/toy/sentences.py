@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.data.parse_trees import ParseTree
+from tacit.parsing.data.parse_trees import ParseTree
 
 _WORDS = {
     "DET": ("the", "a", "this", "every"),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import ArgumentError
-from tacit.structure.topology import Topology
+from tacit.trees.structure.topology import Topology
 
 
 def balanced(n_children: int, n_levels: int) -> Topology:

@@ -1,0 +1,81 @@
+"""`tacit impute`: missing cells filled in."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tacit.cli.options import Data, Json, Model, TableOutput, Unknown
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Numbers(StrEnum):
+    """What a missing number becomes."""
+
+    mean = "mean"
+    median = "median"
+
+
+def impute(
+    model: Model,
+    data: Data,
+    numbers: Annotated[
+        Numbers, typer.Option(help="What a missing number becomes, given the row.")
+    ] = Numbers.mean,
+    output: TableOutput = None,
+    unknown_as_missing: Unknown = False,
+    json: Json = False,
+) -> None:
+    """Fill each missing cell of DATA with its most probable category, or its mean, given the row.
+
+    Columns that the model does not know are left as they are; columns that DATA lacks are added.
+    """
+    from tacit.cli.ask.number_sequences import table_model
+    from tacit.cli.ask.tables import arrow_table
+    from tacit.cli.output import check_table_path, console, print_json, print_rows, put_table
+
+    check_table_path(output)
+    fitted = table_model(model)
+    if unknown_as_missing:
+        fitted.set_params(unknown="missing")
+    before = arrow_table(data)
+    known = {"numbers": numbers.value} if getattr(fitted.schema_, "continuous", ()) else {}
+    filled = fitted.impute(data, **known)
+    table = _together(before, filled)
+    holes = sum(_n_missing(before, name) for name in filled.column_names)
+    if json and output is None:
+        print_rows(table)
+        return
+    put_table(table, output)
+    if json:
+        print_json({"n_rows": table.num_rows, "n_filled": holes, "output": str(output)})
+    elif output is not None:
+        console().print(
+            f"{holes} cells of {table.num_rows} rows filled, written to {output}", markup=False
+        )
+
+
+def _n_missing(table: pa.Table, name: str) -> int:
+    """How many cells of a column are missing: all, if there is no such column."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if name not in table.column_names:
+        return int(table.num_rows)
+    column = table.column(name)
+    if not pa.types.is_floating(column.type):
+        return int(column.null_count)
+    return int(pc.sum(pc.is_null(column, nan_is_null=True)).as_py() or 0)
+
+
+def _together(before: pa.Table, filled: pa.Table) -> pa.Table:
+    """The filled columns in the places where they were, among those that the model does not know."""
+    import pyarrow as pa
+
+    names = list(dict.fromkeys([*before.column_names, *filled.column_names]))
+    known = set(filled.column_names)
+    return pa.table({name: (filled if name in known else before).column(name) for name in names})

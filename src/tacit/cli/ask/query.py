@@ -1,0 +1,173 @@
+"""`tacit query`: one conditional distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli.options import Given, Json, Model, Shares, given_lists, given_values, holds_numbers
+
+if TYPE_CHECKING:
+    from tacit.cli.ask.answers import Answer
+
+_BAR = 30  # characters of the bar that stands for certainty
+_PLACES = 21  # of a density that is printed
+
+
+def query(
+    model: Model,
+    target: Annotated[
+        list[str],
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="COLUMN",
+            help="What is asked; repeat it for a joint answer about categories.",
+        ),
+    ],
+    given: Given = None,
+    shares: Shares = None,
+    density: Annotated[
+        bool, typer.Option("--density", help="Print the density of a column of numbers, too.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """The distribution of one column, or of several together, given what is known.
+
+    Of a column of categories their probabilities are told, of a column of numbers its mean and quantiles.
+
+    For example: tacit query model.tacit --given age=old --given "smoker=yes|no" --target cough
+    """
+    from tacit.cli.ask.answers import category_answer
+    from tacit.cli.ask.number_sequences import table_model
+    from tacit.errors import ArgumentError
+
+    fitted = table_model(model)
+    known = given_lists(fitted, given)
+    given_values(fitted, given)  # raises where several numbers are given
+    for name in target:
+        if name in known:
+            raise ArgumentError(f"{name!r} is both asked for and given")
+    numbers = [name for name in target if holds_numbers(fitted.schema_, name)]
+    if not numbers:
+        if density or shares:
+            raise ArgumentError(
+                f"column {target[0]!r} holds categories; --density and --quantile are for numbers"
+            )
+        _tell_categories(target, known, category_answer(fitted, target, known), json=json)
+        return
+    if len(target) > 1:
+        raise ArgumentError(
+            f"column {numbers[0]!r} holds numbers, which have no joint table; ask for it alone"
+        )
+    _tell_number(fitted, numbers[0], known, shares, density=density, json=json)
+
+
+def _tell_categories(
+    target: list[str],
+    known: Mapping[str, Sequence[Any]],
+    answer: dict[tuple[Any, ...], float],
+    *,
+    json: bool,
+) -> None:
+    from tacit.cli.output import print_json
+
+    if json:
+        rows = [
+            {**dict(zip(target, values, strict=True)), "probability": chance}
+            for values, chance in answer.items()
+        ]
+        print_json({"target": target, "given": _plain(known), "probabilities": rows})
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    from tacit.cli.output import console
+
+    out = console()
+    out.print(Text(f"P({', '.join(target)}{_condition(known)})"))
+    table = Table(box=None, pad_edge=False, show_header=len(target) > 1)
+    for name in target:
+        table.add_column(Text(name))
+    table.add_column("", justify="right")
+    table.add_column("")
+    for values, chance in answer.items():
+        cells = [Text(str(value)) for value in values]
+        table.add_row(*cells, f"{chance:.4f}", Text("█" * round(_BAR * chance), style="cyan"))
+    out.print(table)
+
+
+def _tell_number(
+    fitted: Any,
+    target: str,
+    known: Mapping[str, Sequence[Any]],
+    shares: list[float] | None,
+    *,
+    density: bool,
+    json: bool,
+) -> None:
+    from tacit.cli.ask.answers import SHARES, checked_shares, number_answer
+    from tacit.cli.output import print_json
+
+    asked = checked_shares(shares, SHARES)
+    places = None if json else _PLACES
+    answer = number_answer(fitted, target, known, asked, n_places=places)
+    if not json:
+        _print_number(target, known, answer, density=density)
+        return
+    said: dict[str, Any] = {
+        "target": target,
+        "given": _plain(known),
+        "mean": answer.mean,
+        "quantiles": {str(share): value for share, value in answer.quantiles.items()},
+    }
+    if density:
+        said["density"] = {"grid": answer.grid, "values": answer.density}
+    print_json(said)
+
+
+def _print_number(
+    target: str, known: Mapping[str, Sequence[Any]], answer: Answer, *, density: bool
+) -> None:
+    """The mean and the quantiles, and the density as a picture that is turned by a right angle."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from tacit.cli.ask.answers import percent
+    from tacit.cli.output import console
+
+    out = console()
+    out.print(Text(f"{target}{_condition(known)}"))
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_row("mean", f"{answer.mean:.6g}")
+    for share, value in answer.quantiles.items():
+        table.add_row(percent(share), f"{value:.6g}")
+    out.print(table)
+    if not density:
+        return
+    picture = Table(box=None, pad_edge=False)
+    for heading in (Text(target), "density"):
+        picture.add_column(heading, justify="right")
+    picture.add_column("")
+    top = float(answer.density.max()) or 1.0
+    for place, value in zip(answer.grid.tolist(), answer.density.tolist(), strict=True):
+        bar = Text("█" * round(_BAR * value / top), style="cyan")
+        picture.add_row(f"{place:.4g}", f"{value:.4g}", bar)
+    out.print()
+    out.print(picture)
+
+
+def _plain(known: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    return {name: each[0] if len(each) == 1 else sorted(each) for name, each in known.items()}
+
+
+def _condition(known: Mapping[str, Sequence[Any]]) -> str:
+    terms = [
+        f"{name}={'|'.join(f'{v:g}' if isinstance(v, float) else v for v in sorted(each))}"
+        for name, each in known.items()
+    ]
+    return f" | {', '.join(terms)}" if terms else ""

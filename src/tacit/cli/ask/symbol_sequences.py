@@ -1,0 +1,345 @@
+"""Files as sequences of symbols, and the answers of a model of such sequences.
+
+A file holds them in any way that `data.sequence_files` reads. Of tables with a row for each symbol a
+model remembers in its diagnostics which columns they were.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli.ask.number_sequences import LAYOUT
+
+if TYPE_CHECKING:
+    from tacit.sequences.data.sequences import Sequences
+
+SequenceFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="Sequences: a line for each (.txt), FASTA, PAutomaC, or a table with a row for each symbol.",
+    ),
+]
+SequenceColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Of a table: the column that says to which sequence a row belongs; else `sequence`.",
+    ),
+]
+SymbolColumn = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Of a table: the column of symbols; else `symbol`."),
+]
+
+_END = "end of sequence"
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """Sequences that were read from a file."""
+
+    sequences: Sequences
+    labels: list[str]  # (sequence,)  what each is called
+    heading: str  # what the column of labels is called in a table of answers
+
+
+def is_symbolic(fitted: Any) -> bool:
+    """Whether a model is one of sequences of symbols."""
+    return bool(getattr(fitted, "symbols_", ()))
+
+
+def read_file(
+    path: Path,
+    *,
+    sequence: str | None = None,
+    symbol: str | None = None,
+    symbols: Any = None,
+    unknown: str = "error",
+) -> Read:
+    """The sequences of a file, by symbols that are known, or that it shows.
+
+    Parameters
+    ----------
+    path : Path
+    sequence, symbol : str, optional
+        Columns of a table.
+    symbols : sequence, optional
+    unknown : {"error", "missing"}
+    """
+    from tacit.errors import ArgumentError
+    from tacit.sequences.data.read_sequences import read_sequences
+    from tacit.sequences.data.sequence_files import TABLE_SUFFIXES, plain_suffix, table_in
+    from tacit.sequences.data.sequence_frames import SEQUENCE, is_long
+
+    is_table = plain_suffix(path) in TABLE_SUFFIXES
+    if not is_table and (sequence, symbol) != (None, None):
+        raise ArgumentError(
+            f"--sequence and --symbol are for tables, and {str(path)!r} is none; leave them out"
+        )
+    data: Any = table_in(path) if is_table else path
+    columns = {"sequence": sequence, "symbol": symbol}
+    found = read_sequences(data, symbols=symbols, unknown=unknown, **columns)
+    heading = sequence or SEQUENCE
+    labels = _fasta_names(path)
+    if is_table and is_long(data.column_names, sequence, symbol):
+        names = dict.fromkeys(data.column(heading).to_pylist())
+        labels = [str(name) for name in names]
+    if labels is None:
+        labels = [str(number) for number in range(len(found.lengths))]
+    return Read(found, labels, heading)
+
+
+def _fasta_names(path: Path) -> list[str] | None:
+    from tacit.sequences.data.fasta import SUFFIXES, read_fasta
+    from tacit.sequences.data.sequence_files import plain_suffix
+
+    if plain_suffix(path) not in SUFFIXES:
+        return None
+    return [name for name, _ in read_fasta(path)]
+
+
+def sequences_for(fitted: Any, path: Path) -> Read:
+    """The sequences of a file, held in the way that a model was taught."""
+    from tacit.sequences.data.sequence_files import TABLE_SUFFIXES, plain_suffix
+
+    layout = fitted.diagnostics_.get(LAYOUT, {}) if plain_suffix(path) in TABLE_SUFFIXES else {}
+    return read_file(path, **layout, symbols=fitted.symbols_, unknown=fitted.unknown)
+
+
+# -- learning ------------------------------------------------------------------------------------
+
+
+def learn_and_save(
+    model: Any,
+    data: Path,
+    output: Path,
+    *,
+    sequence: str | None,
+    symbol: str | None,
+    validation: Path | None,
+    json: bool,
+) -> None:
+    """Fit a model of symbols, save it, and say what was learnt."""
+    read = read_file(data, sequence=sequence, symbol=symbol)
+    held_out = None
+    if validation is not None:
+        known = {"symbols": read.sequences.symbols, "unknown": model.unknown}
+        held_out = read_file(validation, sequence=sequence, symbol=symbol, **known).sequences
+    model.fit(read.sequences, validation=held_out)
+    model.set_params(progress=None)
+    if (sequence, symbol) != (None, None):
+        model.diagnostics_[LAYOUT] = {"sequence": sequence, "symbol": symbol}
+    model.save(output)
+    _tell(model, read.sequences, output, json=json)
+
+
+def _tell(model: Any, learnt_from: Sequences, output: Path, *, json: bool) -> None:
+    from tacit.cli.output import console, print_json
+
+    n, n_positions = len(learnt_from.lengths), learnt_from.n_positions
+    if json:
+        said = {"model": str(output), "n_sequences": n, "n_positions": n_positions}
+        said |= {"n_symbols": model.n_symbols_, **_size(model)}
+        print_json({**said, "candidates": model.diagnostics_.get("candidates")})
+        return
+    size = ", ".join(f"{name} {number}" for name, number in _said_size(model))
+    console().print(
+        f"{n} sequence{'' if n == 1 else 's'}, {n_positions} positions, {model.n_symbols_} symbols; "
+        f"{size}; saved as {output}",
+        markup=False,
+    )
+
+
+def _size(model: Any) -> dict[str, Any]:
+    """How large a model is."""
+    if not hasattr(model, "n_states_"):
+        return {"rank": model.rank_}
+    parts = {"n_automata": len(model.parts_)} if hasattr(model, "parts_") else {}
+    return {"n_states": model.n_states_, **parts}
+
+
+def _said_size(model: Any) -> list[tuple[str, int]]:
+    operators = getattr(model, "learn", None) == "spectral"
+    words = {"rank": "rank", "n_states": "rank" if operators else "hidden states:"}
+    return [(words.get(name, "automata:"), number) for name, number in _size(model).items()]
+
+
+# -- answers -------------------------------------------------------------------------------------
+
+
+def score_symbols(fitted: Any, data: Path, output: Path | None, *, json: bool) -> None:
+    """Tell the mean log-probability of a sequence, and of a symbol given those before it."""
+    import numpy as np
+
+    from tacit.cli.output import console, print_json, put_table
+    from tacit.errors import DataError
+
+    read = sequences_for(fitted, data)
+    logs = fitted.score_samples(read.sequences)
+    n = len(logs)
+    if not n:
+        raise DataError(f"{str(data)!r} holds no sequence")
+    if output is not None:
+        import pyarrow as pa
+
+        columns = {read.heading: read.labels, "length": read.sequences.lengths, "log_prob": logs}
+        put_table(pa.table(columns), output)
+    repairs = dict(fitted.diagnostics_.get("repairs", {}))
+    n_symbols = int((read.sequences.codes >= 0).sum())
+    n_events = n_symbols + (n if _says_ends(fitted) else 0)
+    mean, each = float(logs.mean()), float(logs.sum() / n_events) if n_events else float("nan")
+    spread = float(logs.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
+    perplexity = float(np.exp(-each))
+    if json:
+        said = {"score": mean, "standard_error": spread, "n_sequences": n, "n_symbols": n_symbols}
+        print_json({**said, "per_symbol": each, "perplexity": perplexity, "repairs": repairs})
+        return
+    error = f" ± {spread:.4f}" if np.isfinite(spread) else ""
+    counted = " or end" if _says_ends(fitted) else ""
+    console().print(
+        f"{mean:.4f}{error} nats per sequence, {n} sequence{'' if n == 1 else 's'}; {each:.4f} nats per "
+        f"symbol{counted}, perplexity {perplexity:.4g}",
+        markup=False,
+    )
+
+
+def _says_ends(fitted: Any) -> bool:
+    return hasattr(fitted, "spectral_radius_")
+
+
+def predicted_symbols(
+    fitted: Any, data: Path, *, each: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What comes next after each sequence, or at each position: a table's columns, and more for JSON."""
+    import numpy as np
+
+    read = sequences_for(fitted, data)
+    sequences, labels = read.sequences, read.labels
+    chances = fitted.predict_next_proba(sequences, every=each)
+    if each:
+        chances = np.concatenate([np.zeros((0, chances[0].shape[1] if chances else 0)), *chances])
+        labels = [one for one, n in zip(labels, sequences.lengths, strict=True) for _ in range(n)]
+    names = [str(symbol) for symbol in fitted.symbols_]
+    if _says_ends(fitted):
+        names.append(_END)
+    best = chances.argmax(axis=1) if len(chances) else np.zeros(0, dtype=np.int64)
+    columns: dict[str, Any] = {read.heading: labels, "next": [names[code] for code in best]}
+    if each:
+        starts = np.repeat(sequences.ends[:-1], sequences.lengths)
+        columns["position"] = np.arange(sequences.n_positions) - starts
+    for place, name in enumerate(names):
+        columns[f"P({name})"] = chances[:, place]
+    rows = [dict(zip(names, row, strict=True)) for row in chances.tolist()]
+    said: dict[str, Any] = {"sequences": labels, "predicted": columns["next"]}
+    said["probabilities"] = rows
+    if each:
+        known = sequences.codes >= 0
+        right = int((best == sequences.codes)[known].sum())
+        said |= {"known": int(known.sum()), "right": right}
+    return columns, said
+
+
+def drawn_symbols(
+    fitted: Any, n: int, length: int | None, given: list[str] | None, seed: int | None
+) -> list[list[Any]]:
+    """Sequences drawn from the model, or what follows a beginning."""
+    more: dict[str, Any] = {"given": _prefix(fitted, given), "random_state": seed}
+    if _says_ends(fitted):
+        return list(fitted.sample(n, max_length=length or 1000, **more))
+    return list(fitted.sample(n, length or 100, **more))
+
+
+def _prefix(fitted: Any, given: list[str] | None) -> Any:
+    """What came before: symbols with blanks between them, or characters without."""
+    if not given:
+        return None
+    tokens = " ".join(given).split()
+    known = {str(symbol) for symbol in fitted.symbols_}
+    if len(tokens) == 1 and tokens[0] not in known and set(tokens[0]) <= known:
+        tokens = list(tokens[0])
+    return [tokens]
+
+
+def put_drawn(drawn: list[list[Any]], fitted: Any, output: Path | None, *, json: bool) -> None:
+    """Write and print sequences: a row for each symbol, or with .txt a line for each sequence."""
+    import pyarrow as pa
+
+    from tacit.cli.output import console, print_json, put_table
+
+    if json and output is None:
+        print_json(drawn)
+        return
+    if is_lines(output):
+        assert output is not None
+        _write_lines(drawn, output)
+    else:
+        layout = fitted.diagnostics_.get(LAYOUT, {})
+        numbers = [number for number, each in enumerate(drawn) for _ in each]
+        flat = [symbol for each in drawn for symbol in each]
+        if len({type(symbol) for symbol in flat}) > 1:
+            flat = [str(symbol) for symbol in flat]
+        names = layout.get("sequence") or "sequence", layout.get("symbol") or "symbol"
+        put_table(pa.table(dict(zip(names, (numbers, flat), strict=True))), output)
+    if json:
+        print_json({"n_sequences": len(drawn), "output": str(output)})
+    elif output is not None:
+        empty = sum(not each for each in drawn)
+        more = f" ({empty} empty ones have no row)" if empty and not is_lines(output) else ""
+        console().print(f"{len(drawn)} sequences written to {output}{more}", markup=False)
+
+
+def is_lines(output: Path | None) -> bool:
+    """Whether sequences are written as lines of text."""
+    return output is not None and output.suffix.lower() == ".txt"
+
+
+def _write_lines(drawn: list[list[Any]], output: Path) -> None:
+    from tacit.core.files.atomic import write_bytes
+    from tacit.errors import DataError
+
+    for each in drawn:
+        for symbol in each:
+            if str(symbol).split() != [str(symbol)]:
+                raise DataError(
+                    f"the symbol {symbol!r} holds a blank, so lines could not be read back; write .csv"
+                )
+    text = "".join(" ".join(map(str, each)) + "\n" for each in drawn)
+    write_bytes(output, text.encode())
+
+
+def describe(header: dict[str, Any], fitted: Any, *, json: bool) -> None:
+    """Tell what a model of sequences holds."""
+    from tacit.cli.output import console, print_diagnostics, print_json
+
+    if json:
+        keys = ("estimator", "version", "format", "arguments")
+        said = {key: header.get(key) for key in keys}
+        more = {"symbols": [str(each) for each in fitted.symbols_], **_size(fitted)}
+        print_json({**said, **more, "diagnostics": fitted.diagnostics_})
+        return
+    out = console()
+    size = ", ".join(f"{name} {number}" for name, number in _said_size(fitted))
+    out.print(
+        f"{header['estimator']}: {len(fitted.symbols_)} symbols, {size} "
+        f"(written by Tacit {header['version']})\n",
+        markup=False,
+    )
+    shown = ", ".join(str(each) for each in fitted.symbols_[:20])
+    more_symbols = ", ..." if len(fitted.symbols_) > 20 else ""
+    out.print(f"symbols: {shown}{more_symbols}", markup=False)
+    print_diagnostics(out, {k: v for k, v in fitted.diagnostics_.items() if k != "candidates"})
+
+
+def chosen_symbols(fitted: Any, data: Path, label: str | None) -> Sequences:
+    """One sequence of a file: the one of this label, or the only one."""
+    import numpy as np
+
+    from tacit.cli.ask.number_sequences import place_of
+
+    read = sequences_for(fitted, data)
+    return read.sequences.take(np.array([place_of(read.labels, label, data)]))

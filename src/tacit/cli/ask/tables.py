@@ -1,0 +1,40 @@
+"""Tables that commands read as a whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def arrow_table(path: Path) -> pa.Table:
+    """All columns of a file; errors as the estimators raise them."""
+    import pyarrow as pa
+
+    from tacit.core.input.table_files import SUFFIXES, path_columns, read_csv
+    from tacit.errors import DataError
+
+    if not path.is_file() or not path.name.lower().endswith(SUFFIXES):
+        path_columns(path)  # says what is wrong
+    try:
+        if path.suffix.lower() == ".parquet":
+            import pyarrow.parquet as pq
+
+            return pq.read_table(path)
+        return read_csv(path)
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        raise DataError(f"{str(path)!r} cannot be read: {error}") from error
+
+
+def without(path: Path, columns: list[str]) -> pa.Table:
+    """The table of a file without some of its columns."""
+    from tacit.core.input.table import unknown_column_text
+    from tacit.errors import ColumnError
+
+    table = arrow_table(path)
+    for name in columns:
+        if name not in table.column_names:
+            raise ColumnError(unknown_column_text(name, table.column_names))
+    return table.drop_columns(columns)

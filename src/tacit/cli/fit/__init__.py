@@ -1,0 +1,1 @@
+"""`tacit fit`: a module per model."""

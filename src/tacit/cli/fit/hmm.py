@@ -1,0 +1,120 @@
+"""`tacit fit hmm`: a hidden Markov model of sequences of symbols, or of numbers."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from tacit.cli.ask.symbol_sequences import SequenceColumn, SequenceFile, SymbolColumn
+from tacit.cli.fit import learning
+from tacit.cli.groups import unfolded
+
+
+class Learn(StrEnum):
+    """Ways of learning."""
+
+    auto = "auto"
+    spectral = "spectral"
+    tensor = "tensor"
+    em = "em"
+    online_em = "online-em"
+
+
+class Emissions(StrEnum):
+    """What states show."""
+
+    categorical = "categorical"
+    gaussian = "gaussian"
+
+
+class Covariance(StrEnum):
+    """How columns hang together within a state."""
+
+    full = "full"
+    diagonal = "diagonal"
+
+
+Way = Annotated[
+    Learn, typer.Option(help="auto: states from counts of windows, split and polished by EM.")
+]
+Shown = Annotated[
+    Emissions,
+    typer.Option(help="What states show: symbols, or normal numbers (DATA is a table then)."),
+]
+Dependence = Annotated[
+    Covariance,
+    typer.Option(help="Of gaussian: whether columns depend on each other within a state."),
+]
+Features = Annotated[
+    str, typer.Option(metavar="N|auto", help="Symbols looked at on either side of a symbol.")
+]
+Stationary = Annotated[
+    bool, typer.Option("--stationary", help="Sequences start anywhere in a long run.")
+]
+Gain = Annotated[float, typer.Option(help="Gain in nats at which em stops.")]
+
+
+@unfolded
+def hmm(
+    data: SequenceFile,
+    output: learning.Output,
+    states: learning.HiddenStates = "auto",
+    learn: Way = Learn.auto,
+    emissions: Shown = Emissions.categorical,
+    covariance: Dependence = Covariance.full,
+    sequence: SequenceColumn = None,
+    symbol: SymbolColumn = None,
+    drop: learning.Drop = None,
+    features: Features = "auto",
+    stationary: Stationary = False,
+    validation: learning.SequencesAside = None,
+    pseudo_counts: learning.Prior = 1.0,
+    restarts: learning.Restarts = 5,
+    tol: Gain = 1e-2,
+    max_iter: learning.MaxIter = 300,
+    *,
+    running: learning.Running,
+) -> None:
+    """Learn a hidden Markov model of the sequences in DATA.
+
+    Where sequences end is not part of the model; for that see `tacit fit automaton`. With --emissions
+    gaussian DATA is a table of numbers, a row for each time: one sequence, or several with --sequence COLUMN.
+
+    For example: tacit fit hmm tags.txt -o model.tacit --states 8
+    """
+    from tacit import HMM
+    from tacit.cli.ask import gaussian_hmm as normals
+    from tacit.cli.ask import symbol_sequences as symbols
+    from tacit.core.files.model_files import check_suffix
+
+    check_suffix(output)  # before the work, not after it
+    numbers = emissions is Emissions.gaussian
+    if numbers and symbol is not None:
+        raise typer.BadParameter(
+            "it does not go with --emissions gaussian, where all columns hold numbers; see --drop",
+            param_hint="--symbol",
+        )
+    if not numbers and (drop or covariance is not Covariance.full):
+        raise typer.BadParameter(
+            "it goes with --emissions gaussian", param_hint="--drop" if drop else "--covariance"
+        )
+    model = HMM(
+        n_states=learning.number_or_auto(states, int, "--states"),
+        learn=learn.value,
+        emissions=emissions.value,
+        covariance=covariance.value,
+        features=learning.number_or_auto(features, int, "--features"),
+        stationary=stationary,
+        pseudo_counts=pseudo_counts,
+        n_restarts=restarts,
+        tol=tol,
+        max_iter=max_iter,
+        **running.arguments(),
+    )
+    more: Any = {"sequence": sequence, "validation": validation, "json": running.json}
+    if numbers:
+        normals.learn_and_save(model, data, output, drop=drop, **more)
+    else:
+        symbols.learn_and_save(model, data, output, symbol=symbol, **more)

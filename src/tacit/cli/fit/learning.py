@@ -1,0 +1,176 @@
+"""What the sub-commands of `tacit fit` share: options, learning from files, a word at the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tacit.cli.options import Json
+
+_MODEL_FILE = typer.Option("--output", "-o", metavar="FILE", help="The model file (.tacit).")
+Output = Annotated[Path, _MODEL_FILE]
+OutputUnlessPlanned = Annotated[Path | None, _MODEL_FILE]
+Structure = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME|FILE",
+        help="auto, a method of `tacit structure`, or a file with a Newick tree over the columns.",
+    ),
+]
+States = Annotated[str, typer.Option(metavar="N|auto", help="States of each hidden variable.")]
+HiddenStates = Annotated[str, typer.Option(metavar="N|auto", help="Hidden states.")]
+Components = Annotated[
+    str, typer.Option(metavar="N|auto", help="Trees whose mixture the model is.")
+]
+Validation = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Rows to choose with; without them a part of DATA."),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Leave a column out. May be repeated."),
+]
+HOW_LEARNT = typer.Option(help="How parameters are learnt.")  # from what, each command says
+Restarts = Annotated[int, typer.Option(min=1, help="Random starts of em.")]
+Tolerance = Annotated[float, typer.Option("--tol", help="Relative gain at which em stops.")]
+MaxIter = Annotated[int, typer.Option(min=1, help="Most steps of an iteration.")]
+PseudoCounts = Annotated[
+    str, typer.Option(metavar="X|auto", help="Pseudo-counts of each row of a table.")
+]
+Prior = Annotated[
+    float, typer.Option(metavar="X", help="Strength of the prior; 1 is the usual one.")
+]
+SequencesAside = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Sequences to choose with; without them a part of DATA."),
+]
+Bins = Annotated[int, typer.Option(min=2, help="Bins for a column with many different numbers.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of whatever is drawn.")]
+Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; -1 for all processors.")]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which cells of a table are looked at."""
+
+    validation: Validation = None
+    drop: Drop = None
+
+    def of(self, data: Path) -> Any:
+        """The rows of a file, without the columns that are dropped."""
+        from tacit.cli.ask.tables import without
+
+        return without(data, self.drop) if self.drop else data
+
+
+@dataclass(frozen=True)
+class Iterating:
+    """How tables of categories are learnt."""
+
+    restarts: Restarts = 5
+    tol: Tolerance = 1e-4
+    max_iter: MaxIter = 1000
+    pseudo_counts: PseudoCounts = "auto"
+    bins: Bins = 5
+
+    def arguments(self) -> dict[str, Any]:
+        """What they are called by estimators."""
+        return {
+            "n_restarts": self.restarts,
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "pseudo_counts": number_or_auto(self.pseudo_counts, float, "--pseudo-counts"),
+            "n_bins": self.bins,
+        }
+
+
+@dataclass(frozen=True)
+class Running:
+    """How the program runs, and in which form it says what was learnt."""
+
+    seed: Seed = 0
+    jobs: Jobs = None
+    json: Json = False
+
+    def arguments(self) -> dict[str, Any]:
+        """What they are called by estimators."""
+        return {"n_jobs": self.jobs, "progress": True, "random_state": self.seed}
+
+
+def number_or_auto(text: str, kind: type[int | float], option: str) -> Any:
+    """A number, or the word auto as it is."""
+    if text == "auto":
+        return text
+    try:
+        return kind(text)
+    except ValueError as error:
+        raise typer.BadParameter(
+            f"{text!r} is neither a number nor auto", param_hint=option
+        ) from error
+
+
+def learn_and_save(
+    model: Any,
+    data: Path,
+    output: Path,
+    rows: Rows,
+    *,
+    json: bool = False,
+    fewest: int = 1,
+) -> None:
+    """Fit a model of so many columns or more, save it, and say what was learnt."""
+    from tacit.errors import DataError
+
+    held_out = None if rows.validation is None else rows.of(rows.validation)
+    model.fit(rows.of(data), validation=held_out)
+    if len(model.schema_) < fewest:
+        raise DataError(
+            f"{data} has n_columns={len(model.schema_)}, and {fewest} or more are needed; give more columns"
+        )
+    model.set_params(progress=None)
+    model.save(output)
+    tell(model, output, json=json)
+
+
+def tell(model: Any, output: Path, *, json: bool) -> None:
+    """What was learnt: in a line, or in JSON."""
+    from tacit.cli.ask.trees import hidden_states, trees_of
+    from tacit.cli.output import console, print_json
+    from tacit.trees.model.components import heaviest
+
+    every = trees_of(model)
+    hidden = hidden_states(model)
+    diagnostics = model.diagnostics_
+    if json:
+        said = {
+            "model": str(output),
+            "n_rows": diagnostics["n_rows"],
+            "n_columns": len(model.schema_),
+            "n_hidden": len(hidden),
+            "n_states": heaviest(every).n_states,
+            "weights": [each.weight for each in every],
+            "learn": model.learn,
+            "candidates": diagnostics.get("candidates"),
+            "newick": model.topology_.to_newick(),
+        }
+        if hasattr(model, "junction_"):
+            said |= {"n_states": model.n_states_, "treewidth": model.junction_.treewidth}
+        print_json(said)
+        return
+    known = sorted({count for count in hidden if count is not None})
+    span = f"{known[0]} to {known[-1]}" if len(known) > 1 else "".join(map(str, known))
+    plural = "" if len(hidden) == 1 else "s"
+    between = f"{len(hidden)} hidden variable{plural}" if hidden else "none hidden"
+    if known:
+        between += f" with {span} states"
+    if len(every) > 1:
+        between += f" in {len(every)} trees"
+    if hasattr(model, "junction_"):
+        between += f", treewidth {model.junction_.treewidth}"
+    console().print(
+        f"{len(model.schema_)} columns, {diagnostics['n_rows']} rows, {between}; saved as {output}",
+        markup=False,
+    )

@@ -1,0 +1,214 @@
+"""`tacit fit topics`: topics of documents."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tacit.cli.fit import learning
+from tacit.cli.groups import unfolded
+
+
+class Form(StrEnum):
+    """Forms of files of documents."""
+
+    auto = "auto"
+    uci = "uci"
+    lda_c = "lda-c"
+    text = "text"
+
+
+class Learn(StrEnum):
+    """Ways of learning topics."""
+
+    auto = "auto"
+    moments = "moments"
+    em = "em"
+
+
+class Mixing(StrEnum):
+    """How many topics a document has."""
+
+    lda = "lda"
+    single = "single"
+
+
+class Counting(StrEnum):
+    """What counts alike in moments."""
+
+    length = "length"
+    pool = "pool"
+    document = "document"
+
+
+class Solver(StrEnum):
+    """Ways of taking the tensor of moments apart."""
+
+    jacobi = "jacobi"
+    power = "power"
+    simultaneous = "simultaneous"
+    als = "als"
+
+
+DocumentFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="Documents: UCI bag-of-words, LDA-C, or text with a document on each line; packed where it ends "
+        "in .gz, .bz2, .xz or .zst.",
+    ),
+]
+WordFile = Annotated[
+    Path | None,
+    typer.Option("--vocabulary", metavar="FILE", help="The words of DATA, one on each line."),
+]
+FormOfFile = Annotated[Form, typer.Option("--form", help="What DATA looks like; auto looks.")]
+
+
+NumberOfTopics = Annotated[
+    str, typer.Option("--topics", "-k", metavar="N|auto", help="How many topics.")
+]
+WayOfLearning = Annotated[
+    Learn, typer.Option(help="auto: moments and a few steps; moments alone; em: random start.")
+]
+HowMixed = Annotated[
+    Mixing, typer.Option("--model", help="lda: documents mix topics; single: one for each.")
+]
+Alpha0 = Annotated[
+    str, typer.Option(metavar="X|auto", help="Sum of the Dirichlet parameters of documents.")
+]
+LeastDocuments = Annotated[int, typer.Option(min=1, help="Leave out words of fewer documents.")]
+MostShare = Annotated[
+    float, typer.Option(min=0.0, max=1.0, help="Leave out words of more than this share of them.")
+]
+English = Annotated[
+    bool,
+    typer.Option(
+        "--english", help="Leave out English stop words and what is no word of 3 letters."
+    ),
+]
+WhatCounts = Annotated[
+    Counting,
+    typer.Option(help="What counts alike in moments: all words, pairs of words, or documents."),
+]
+Cap = Annotated[
+    str,
+    typer.Option(
+        metavar="N|auto|none", help="Most times that a word of a document counts in moments."
+    ),
+]
+HowSolved = Annotated[Solver, typer.Option(help="How the tensor of moments is taken apart.")]
+Steps = Annotated[int, typer.Option(min=1, help="Variational steps of --learn auto.")]
+
+
+@unfolded
+def topics(
+    data: DocumentFile,
+    output: learning.Output,
+    number: NumberOfTopics = "auto",
+    vocabulary: WordFile = None,
+    form: FormOfFile = Form.auto,
+    learn: WayOfLearning = Learn.auto,
+    mixing: HowMixed = Mixing.lda,
+    alpha0: Alpha0 = "auto",
+    least_documents: LeastDocuments = 1,
+    most_share: MostShare = 1.0,
+    stop_words: English = False,
+    weighting: WhatCounts = Counting.length,
+    cap: Cap = "auto",
+    solver: HowSolved = Solver.jacobi,
+    steps: Steps = 10,
+    *,
+    running: learning.Running,
+) -> None:
+    """Learn topics from the documents in DATA and save them.
+
+    For example: tacit fit topics docword.txt --vocabulary vocab.txt -k 50 -o topics.tacit
+    """
+    from tacit.core.files.model_files import check_suffix
+    from tacit.topics.topic_model import TopicModel
+
+    check_suffix(output)  # before the work, not after it
+    model = TopicModel(
+        learning.number_or_auto(number, int, "--topics"),
+        learning.number_or_auto(alpha0, float, "--alpha0"),
+        mixing.value,
+        learn=learn.value,
+        weighting=weighting.value,
+        cap=None if cap == "none" else learning.number_or_auto(cap, int, "--cap"),
+        solver=solver.value,
+        n_steps=steps,
+        **running.arguments(),
+    )
+    rules = least_documents > 1 or most_share < 1.0 or stop_words
+    model.fit(_documents(data, vocabulary, form, rules, least_documents, most_share, stop_words))
+    model.set_params(progress=None)
+    model.save(output)
+    _tell(model.diagnostics_, output, json=running.json)
+
+
+def _tell(known: dict[str, Any], output: Path, *, json: bool) -> None:
+    """What was learnt: in a line, or in JSON."""
+    from tacit.cli.output import console, print_json
+
+    if json:
+        names = ("n_topics", "n_documents", "n_empty", "n_short", "n_words", "n_tokens", "n_passes")
+        said = {"model": str(output), **{name: known[name] for name in (*names, "learn")}}
+        said["surplus"] = known.get("moments", {}).get("surplus", [])
+        if "perplexities" in known:
+            said["perplexities"] = known["perplexities"]
+        print_json(said)
+        return
+    console().print(
+        f"{_topics(known)} of {known['n_documents']:,} documents, {known['n_words']:,} words; "
+        f"saved as {output}",
+        markup=False,
+    )
+
+
+def _topics(known: dict[str, Any]) -> str:
+    """How many topics there are, and how many of them moments do not tell from noise."""
+    number, surplus = known["n_topics"], len(known.get("moments", {}).get("surplus", []))
+    said = f"{number} topic{'s' if number > 1 else ''}"
+    return f"{said} ({surplus} surplus: noise, as far as moments tell)" if surplus else said
+
+
+def _documents(
+    data: Path,
+    vocabulary: Path | None,
+    form: Form,
+    rules: bool,
+    least: int,
+    most: float,
+    english: bool,
+) -> Any:
+    """The documents of a file; batch by batch where no words have to be counted first."""
+    from tacit.topics.data.keep_words import keep_words, plain_word
+    from tacit.topics.data.read_documents import document_batches, read_documents
+
+    if not rules:
+        return document_batches(data, vocabulary, form=form_of(data, form))
+    documents = read_documents(data, vocabulary, form=form_of(data, form))
+    if not english:
+        return keep_words(documents, least_documents=least, most_share=most)
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return keep_words(
+        documents,
+        least_documents=least,
+        most_share=most,
+        stop_words=ENGLISH_STOP_WORDS,
+        form=plain_word,
+    )
+
+
+def form_of(data: Path, form: Form) -> str:
+    """The form of a file: text where it does not look like counts."""
+    from tacit.topics.data.document_files import is_counts
+
+    if form is Form.auto:
+        return "auto" if is_counts(data) else "text"
+    return form.value

@@ -1,0 +1,1 @@
+"""`tacit grammar`: grammars learnt from a treebank."""

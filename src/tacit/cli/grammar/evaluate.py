@@ -1,0 +1,176 @@
+"""`tacit grammar evaluate`: labelled brackets beside those of a treebank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli.fit.learning import Jobs
+from tacit.cli.grammar.parse import Longest
+from tacit.cli.options import Json, TableOutput, Treebank
+
+if TYPE_CHECKING:
+    from tacit.parsing.data.parse_trees import ParseTree
+
+MEASURES = {"precision": "precision", "recall": "recall", "f1": "F1", "exact": "exact trees"}
+TITLES = {
+    "all": "every bracket but TOP, every word",
+    "evalb": "as evalb counts: no punctuation, PRT is ADVP",
+}
+
+
+def evaluate(
+    model: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL|TREES", help="A grammar (.tacit), or trees that some program found."
+        ),
+    ],
+    treebank: Treebank,
+    lengths: Annotated[
+        str,
+        typer.Option(
+            metavar="N,...",
+            help="Score sentences of up to so many words (marks are words) each; `all` for all.",
+        ),
+    ] = "10,20,40,all",
+    untagged: Annotated[
+        bool, typer.Option("--untagged", help="Find the tags too; else the treebank's are told.")
+    ] = False,
+    longest: Longest = None,
+    jobs: Jobs = None,
+    output: TableOutput = None,
+    json: Json = False,
+) -> None:
+    """Labelled F1 against a treebank.
+
+    By length, and by two conventions: with every bracket and word, and as the program evalb counts.
+
+    Empty words and functions are left out; tags are no brackets.
+
+    For example: tacit grammar evaluate model.tacit treebank.mrg --lengths 40
+    """
+    from tacit.cli.output import check_table_path, give_table
+    from tacit.cli.parse.evaluate import lengths_of
+
+    check_table_path(output)
+    wanted = lengths_of(lengths)
+    gold, found = _pairs(model, treebank, wanted, longest, jobs, untagged=untagged)
+    rows = _rows(gold, found, wanted)
+    if json or output is not None:
+        import pyarrow as pa
+
+        give_table(pa.Table.from_pylist(rows), output, json=json)
+        return
+    _print(rows)
+
+
+def _pairs(
+    model: Path,
+    treebank: Path,
+    wanted: Sequence[int | None],
+    longest: int | None,
+    jobs: int | None,
+    *,
+    untagged: bool,
+) -> tuple[list[ParseTree], list[ParseTree]]:
+    """The trees of the treebank that are not too long, and those that were found for their words."""
+    from tacit.cli.grammar.parse import GrammarParser, trees_of
+    from tacit.errors import DataError
+
+    is_model = model.suffix == ".tacit"
+    if not is_model and (untagged or longest is not None or jobs is not None):
+        raise typer.BadParameter("it goes with a model", param_hint="--untagged, --longest, --jobs")
+    parser = GrammarParser(model, longest) if is_model else None
+    every = trees_of(treebank)
+    most = None if None in wanted else max(size for size in wanted if size is not None)
+    kept = [at for at, tree in enumerate(every) if most is None or len(tree.leaves()) <= most]
+    if not kept:
+        raise DataError(f"{str(treebank)!r} has no tree of up to {most} words to compare with")
+    gold = [every[at] for at in kept]
+    if parser is None:
+        found = trees_of(model)
+        if len(found) != len(every):
+            raise DataError(
+                f"{str(model)!r} has {len(found)} trees with words, but the treebank has {len(every)}"
+            )
+        return gold, [found[at] for at in kept]
+    return gold, _found(parser, gold, [at + 1 for at in kept], jobs, untagged=untagged)
+
+
+def _found(
+    parser: Any,
+    gold: Sequence[ParseTree],
+    numbers: Sequence[int],
+    jobs: int | None,
+    *,
+    untagged: bool,
+) -> list[ParseTree]:
+    """The trees that a grammar gives to the words of others, which errors call by their numbers."""
+    from tacit.cli.grammar.parse import in_order
+    from tacit.core.progress import reporting
+
+    def sentence(tree: ParseTree) -> list[tuple[str, str | None]]:
+        return [(word, None if untagged else tag) for word, tag in tree.leaves()]
+
+    found: list[ParseTree] = []
+    asked = zip(map(sentence, gold), numbers, strict=True)
+    with reporting(True) as report:
+        for each in in_order(parser.best, asked, jobs):
+            found.append(each)
+            report(len(found) / len(gold), f"sentence {len(found):,} of {len(gold):,}")
+    parser.tell()
+    return found
+
+
+def _rows(
+    gold: Sequence[ParseTree], found: Sequence[ParseTree], wanted: Sequence[int | None]
+) -> list[dict[str, Any]]:
+    """A row for each convention and length."""
+    from tacit.parsing.query.labelled_brackets import CONVENTIONS, labelled_score
+
+    sizes = [len(tree.leaves()) for tree in gold]
+    rows = []
+    for convention in CONVENTIONS:
+        for most in wanted:
+            kept = [at for at, n in enumerate(sizes) if most is None or n <= most]
+            score = labelled_score(
+                [gold[at] for at in kept], [found[at] for at in kept], convention=convention
+            )
+            rows.append(
+                {
+                    "convention": convention,
+                    "longest": most,
+                    "n_sentences": score.n_trees,
+                    "precision": 100 * score.precision,
+                    "recall": 100 * score.recall,
+                    "f1": 100 * score.f1,
+                    "exact": 100 * score.exact / max(score.n_trees, 1),
+                }
+            )
+    return rows
+
+
+def _print(rows: Sequence[dict[str, Any]]) -> None:
+    """A table for each convention."""
+    from rich.table import Table
+
+    from tacit.cli.output import console
+
+    out = console()
+    for place, (convention, title) in enumerate(TITLES.items()):
+        own = [row for row in rows if row["convention"] == convention]
+        table = Table(box=None, pad_edge=False)
+        table.add_column(title, no_wrap=True)
+        for row in own:
+            head = "all" if row["longest"] is None else f"up to {row['longest']}"
+            table.add_column(head, justify="right")
+        table.add_row("sentences", *(f"{row['n_sentences']:,}" for row in own))
+        for name, words in MEASURES.items():
+            table.add_row(words, *(f"{row[name]:.2f}" for row in own))
+        if place:
+            out.print()
+        out.print(table)

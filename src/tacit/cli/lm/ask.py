@@ -1,0 +1,281 @@
+"""`tacit lm`: what language models of words can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli.options import Json, is_language_model, model_of_kind
+
+if TYPE_CHECKING:
+    from tacit.language.language_queries import LanguageModel
+
+ARPA = ".arpa"
+
+
+class Markers(StrEnum):
+    """What to do with markers in a text."""
+
+    error = "error"
+    skip = "skip"
+
+
+LanguageModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model file (.tacit), or an ARPA file (.arpa).")
+]
+MarkersInText = Annotated[
+    Markers | None, typer.Option(help="What to do with <s> and </s> in a text; else as learnt.")
+]
+Text = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TEXT", help="UTF-8 text, a sentence on each line; - for standard input."
+    ),
+]
+After = Annotated[str, typer.Argument(metavar="WORDS", help="What the sentence began with.")]
+
+
+def perplexity(
+    model: LanguageModelFile, text: Text, markers: MarkersInText = None, json: Json = False
+) -> None:
+    """The perplexity of a text.
+
+    The end of each line counts as a word.
+
+    For example: tacit lm perplexity model.tacit test.txt
+    """
+    from tacit.cli.output import console, print_json
+    from tacit.errors import DataError
+
+    found = _asked(model, markers).perplexity(text_path(text))
+    if not found.n_lines:
+        raise DataError(f"{str(text)!r} is empty; there is nothing to score")
+    said = {
+        "perplexity": float(found),
+        "without_unknown": found.without_unknown,
+        "log_prob": found.log_prob,
+        "n_words": found.n_words,
+        "n_lines": found.n_lines,
+        "n_unknown": found.n_unknown,
+    }
+    if json:
+        print_json(said)
+        return
+    unknown = f"; {found.without_unknown:.4f} without {found.n_unknown:,} unknown words"
+    console().print(
+        f"perplexity {float(found):.4f} of {words_on_lines(found.n_words, found.n_lines)}"
+        + (unknown if found.n_unknown else ", all known"),
+        markup=False,
+    )
+
+
+def score(
+    model: LanguageModelFile,
+    text: Text,
+    words: Annotated[bool, typer.Option("--by-word", help="A row for each word.")] = False,
+    markers: MarkersInText = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="A .csv, .tsv or .parquet file; else print CSV."
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Log-probabilities of lines or of words.
+
+    They are natural logarithms; the end of a line counts.
+
+    For example: tacit lm score model.tacit test.txt --by-word -o words.csv
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    from tacit.cli.output import check_table_path, give_table
+    from tacit.language.data.corpus import read_corpus
+    from tacit.language.data.vocabulary import END
+
+    check_table_path(output)
+    fitted = _asked(model, markers)
+    source: Any = text_path(text)
+    if words:
+        source = read_corpus(
+            source, vocabulary=fitted.vocabulary_, markers=fitted.markers, unknown=fitted.unknown
+        )
+    found = fitted.line_scores(source)
+    sizes = np.diff(found.ends, prepend=0)
+    if words:
+        ids = np.insert(source.ids, source.ends, END)
+        columns: dict[str, Any] = {
+            "line": np.repeat(np.arange(1, len(sizes) + 1), sizes),
+            "word": [fitted.vocabulary_.words[place] for place in ids.tolist()],
+            "log_prob": found.log_probs,
+            "order": found.orders,
+            "unknown": found.unknown,
+        }
+    else:
+        columns = {
+            "line": np.arange(1, len(sizes) + 1),
+            "n_words": sizes - 1,
+            "log_prob": found.sums(),
+        }
+    table = pa.table(columns)
+    give_table(table, output, json=json)
+
+
+def next_words(
+    model: LanguageModelFile,
+    words: After = "",
+    top: Annotated[int, typer.Option("--top", "-k", min=1, help="How many words.")] = 10,
+    json: Json = False,
+) -> None:
+    """The likeliest words to come next.
+
+    For example: tacit lm next model.tacit "in the" -k 5
+    """
+    from tacit.cli.output import console, print_json
+
+    found = _load(model).top(words, top)
+    if json:
+        print_json([{"word": word, "probability": prob} for word, prob in found])
+        return
+    width = max(len(word) for word, _ in found)
+    for word, prob in found:
+        console().print(f"{word:{width}}  {prob:.6f}", markup=False)
+
+
+def sample(
+    model: LanguageModelFile,
+    n: Annotated[int, typer.Option("-n", "--lines", min=1, help="How many sentences.")] = 10,
+    given: Annotated[
+        str, typer.Option("--given", "-g", metavar="WORDS", help="What sentences begin with.")
+    ] = "",
+    length: Annotated[int, typer.Option(metavar="N", min=1, help="Most words of a draw.")] = 1000,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="The same seed draws the same sentences.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Draw sentences, or what may follow some words.
+
+    For example: tacit lm sample model.tacit -n 3 --given "in the" --seed 0
+    """
+    from tacit.cli.output import print_json
+
+    drawn = _load(model).sample(n, given=given, max_length=length, random_state=seed)
+    if json:
+        print_json(drawn)
+        return
+    for line in drawn:
+        typer.echo(line)
+
+
+def arpa(
+    source: Annotated[
+        Path, typer.Argument(metavar="FROM", help="A model (.tacit), or an ARPA file.")
+    ],
+    target: Annotated[Path, typer.Argument(metavar="TO", help="The other of the two.")],
+    json: Json = False,
+) -> None:
+    """Write or read ARPA files, for other programs.
+
+    For example: tacit lm arpa model.tacit model.arpa
+    """
+    from tacit.cli.output import console, print_json
+    from tacit.errors import ArgumentError, NotAvailableError
+    from tacit.language.kneser_ney_lm import BackoffLM
+
+    if (source.suffix == ".tacit") == (target.suffix == ".tacit"):
+        raise ArgumentError(
+            "one of the two files must be a model, .tacit, and the other an ARPA file"
+        )
+    if target.suffix == ".tacit":
+        model = BackoffLM.from_arpa(source)
+        model.save(target)
+    else:
+        loaded = _load(source)
+        if not isinstance(loaded, BackoffLM):
+            raise NotAvailableError(
+                f"ARPA files hold n-grams with back-off weights, which {type(loaded).__name__} is not"
+            )
+        model = loaded
+        model.to_arpa(target)
+    if json:
+        print_json({"output": str(target), "n_grams": model.diagnostics_["n_grams"]})
+        return
+    console().print(f"{grams_of(model.diagnostics_)} written to {target}", markup=False)
+
+
+def describe(header: dict[str, Any], fitted: Any, *, json: bool) -> None:
+    """What a model knows."""
+    from tacit.cli.output import console, print_json
+
+    said = {
+        "estimator": header["estimator"],
+        "version": header["version"],
+        "format": header["format"],
+        "arguments": header.get("arguments", {}),
+        "diagnostics": fitted.diagnostics_,
+    }
+    if json:
+        print_json(said)
+        return
+    out = console()
+    out.print(f"{header['estimator']} of version {header['version']}", markup=False)
+    for name, value in fitted.diagnostics_.items():
+        out.print(f"{name.replace('_', ' ')}: {_plain(value)}", markup=False)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return (
+            "; ".join(map(_plain, value))
+            if value and isinstance(value[0], list)
+            else (", ".join(map(_plain, value)))
+        )
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_plain(each)}" for name, each in value.items())
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _asked(path: Path, markers: Markers | None) -> LanguageModel:
+    """A model that tells how far it has come, and heeds what is said of markers in a text."""
+    fitted = _load(path)
+    fitted.progress = True
+    if markers is not None:
+        fitted.markers = markers.value
+    return fitted
+
+
+def _load(path: Path) -> LanguageModel:
+    from tacit.core.input.missing_files import missing_file
+    from tacit.language.kneser_ney_lm import BackoffLM
+
+    if not path.exists():
+        raise missing_file(path, "model file")
+    if ARPA in path.suffixes:
+        return BackoffLM.from_arpa(path)
+    fitted: LanguageModel = model_of_kind(path, is_language_model, "language model")
+    return fitted
+
+
+def text_path(path: Path) -> Path:
+    """Where a text is read from; "-" is standard input."""
+    return Path("/dev/stdin") if str(path) == "-" else path
+
+
+def words_on_lines(n_words: int, n_lines: int) -> str:
+    """How much text, in words."""
+    return f"{n_words:,} word{'' if n_words == 1 else 's'} on {n_lines:,} line{'' if n_lines == 1 else 's'}"
+
+
+def grams_of(said: Mapping[str, Any]) -> str:
+    """How many n-grams of each order there are, in words."""
+    counts = said["n_grams"]
+    return ", ".join(f"{count:,} {order}-grams" for order, count in enumerate(counts, start=1))

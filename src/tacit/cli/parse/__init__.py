@@ -1,0 +1,1 @@
+"""`tacit parse`: brackets without a treebank."""

@@ -1,0 +1,323 @@
+"""`tacit parse apply` and what the other commands of `tacit parse` share: sentences, parsers, trees."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tacit.cli.options import Json, TreesOutput, is_parser, model_of_kind
+
+if TYPE_CHECKING:
+    from tacit.parsing.data.parse_trees import ParseTree
+    from tacit.parsing.data.tagged_sentences import Tagged
+    from tacit.parsing.span_parser import SpanParse
+
+FORMS = (
+    "CoNLL-U, a line of word/TAG for each sentence, or trees in brackets (their words and tags); "
+    "packed where it ends in .gz, .bz2, .xz or .zst; - for standard input"
+)
+ParserFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="What `tacit parse train` saved (.tacit).")
+]
+Sentences = Annotated[Path, typer.Argument(metavar="SENTENCES", help=f"{FORMS}.")]
+TagsMap = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="What tags are, where Tacit does not know: a tag and a universal one (NOUN) on each line.",
+    ),
+]
+Longest = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Parse sentences of up to so many words: time grows with the fourth power."
+    ),
+]
+TAGS_MAP = "tags_map"  # of the diagnostics
+_SHOWN = 8  # tags that a note names
+_EVERY = 20  # sentences between two looks of the progress bar
+
+
+def apply(
+    model: ParserFile,
+    sentences: Sentences,
+    output: TreesOutput = None,
+    confidence: Annotated[
+        bool,
+        typer.Option(
+            "--confidence", help="Behind each tree, how much more the next best one would cost."
+        ),
+    ] = False,
+    tops: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="For each sentence a line with the number of words before the split of the whole.",
+        ),
+    ] = None,
+    tags_map: TagsMap = None,
+    longest: Longest = None,
+    json: Json = False,
+) -> None:
+    """Sentences in, trees in brackets out.
+
+    One on each line, as they are read; punctuation is left out. A sentence of which no words are left has an
+    empty line. With --json each line is an object of its own.
+
+    For example: tacit parse apply model.tacit sentences.conllu -o trees.mrg
+    """
+    from tacit.cli.lm.counts import check_place
+    from tacit.cli.output import console, lines_to
+
+    if output is not None:
+        check_place(output)  # before the work, not after it
+    parser = Parser(model, tags_map, longest, confidence=confidence)
+    found = parser.parse_all(sentences, None if tops is None else read_tops(tops))
+    n_trees = 0
+    with lines_to(output) as write:
+        for tree, parse in found:
+            write(_line(tree, parse, confidence=confidence, json=json))
+            n_trees += tree is not None
+    parser.tell_of_tags()
+    if output is not None:
+        trees = f"{n_trees:,} tree{'' if n_trees == 1 else 's'}"
+        console().print(f"{trees} written to {output}", markup=False)
+
+
+def _line(tree: ParseTree | None, parse: SpanParse, *, confidence: bool, json: bool) -> str:
+    from json import dumps
+    from math import isfinite
+
+    if json:
+        said: dict[str, Any] = {"tree": None if tree is None else str(tree), "spans": parse.spans}
+        if confidence:
+            said["confidence"] = parse.confidence if isfinite(parse.confidence) else None
+        return dumps(said, ensure_ascii=False)
+    text = "" if tree is None else str(tree)
+    return f"{text}\t{parse.confidence:.6g}" if confidence and tree is not None else text
+
+
+# -- sentences ----------------------------------------------------------------------------------------
+
+
+def read_tops(path: Path) -> list[int]:
+    """A number from each line of a file."""
+    from tacit.errors import DataError
+    from tacit.parsing.data.parse_trees import text_lines
+
+    found = []
+    for name, lines in text_lines(path):
+        for number, line in enumerate(lines, 1):
+            if not line.strip().isdecimal():
+                raise DataError(f"{name}, line {number}: {line.strip()!r} is no number of words")
+            found.append(int(line))
+    return found
+
+
+def sentences_of(paths: Sequence[Path]) -> Iterator[Tagged]:
+    """The sentences of files, one after another; "-" is standard input."""
+    from tacit.parsing.data.tagged_sentences import stream_tagged
+
+    if not any(str(path) == "-" for path in paths):
+        yield from stream_tagged([*paths])  # all must be there before the first is read
+        return
+    for path in paths:
+        yield from stream_tagged(sys.stdin.buffer if str(path) == "-" else path)
+
+
+@contextmanager
+def counted(sentences: Iterable[Any]) -> Iterator[Iterator[tuple[Any, int]]]:
+    """Within the block, sentences and their numbers from 1; it is shown how far they have been read."""
+    from tacit.core.progress import reporting
+
+    # Where trees are printed to the same terminal, they tell how far it has come.
+    with reporting(None if sys.stdout.isatty() else True) as report:
+
+        def numbered() -> Iterator[tuple[Any, int]]:
+            for number, sentence in enumerate(sentences, 1):
+                if number % _EVERY == 1:
+                    report(0.0, f"sentence {number:,}")
+                yield sentence, number
+
+        yield numbered()
+
+
+class Tags:
+    """Which tags are others in truth, and of which nothing is known.
+
+    Parameters
+    ----------
+    path : Path, optional
+        A file that says so.
+    kept : mapping, optional
+        What the file said that a model was learnt with; the file at hand comes before it.
+    """
+
+    def __init__(self, path: Path | None, kept: Mapping[str, str] | None = None) -> None:
+        from tacit.parsing.data.universal_tags import read_tag_map, universal_tag
+
+        given = {} if path is None else read_tag_map(path)
+        self.map = {**(kept or {}), **given}
+        # A tag that means the same says more: which verbs are participles.
+        self.names = {tag: to for tag, to in self.map.items() if universal_tag(tag) != to}
+        self.strange: dict[str, None] = {}
+        self._kept = self.map.keys() - given.keys()
+        self._as_learnt: dict[str, None] = {}
+
+    def of(self, sentence: Tagged) -> Tagged:
+        """The sentence with its tags as they are meant."""
+        from tacit.parsing.data.universal_tags import fits_no_table
+
+        self._notice(sentence)
+        for _, tag in sentence:
+            if tag not in self.map and fits_no_table(tag):
+                self.strange[tag] = None
+        return [(word, self.names.get(tag, tag)) for word, tag in sentence]
+
+    def of_tree(self, tree: ParseTree) -> ParseTree:
+        """The tree with its tags as they are meant."""
+        from tacit.parsing.data.parse_trees import with_tags
+
+        self._notice(tree.leaves())
+        return with_tags(tree, self.names)
+
+    def tell(self) -> None:
+        """Say which tags fit nowhere."""
+        note_of_tags(self.strange, "fit no table and count as X; --tags-map says what they are")
+
+    def tell_kept(self) -> None:
+        """Say of which tags nothing but the model says what they are."""
+        note_of_tags(self._as_learnt, "count as in the --tags-map that the model was learnt with")
+
+    def _notice(self, sentence: Tagged) -> None:
+        self._as_learnt |= {tag: None for _, tag in sentence if tag in self._kept}
+
+
+def kept_map(path: Path, diagnostics: Mapping[str, Any]) -> Mapping[str, str]:
+    """What tags are, as a model's file has it; nothing where it was learnt without a map.
+
+    Raises
+    ------
+    FileFormatError
+        Something else stands there.
+    """
+    from tacit.errors import FileFormatError
+    from tacit.parsing.data.universal_tags import UNIVERSAL
+
+    kept = diagnostics.get(TAGS_MAP, {})
+    if not isinstance(kept, dict) or not all(to in UNIVERSAL for to in kept.values()):
+        raise FileFormatError(
+            f"{str(path)!r} is damaged: its map of tags has others than universal ones"
+        )
+    return kept
+
+
+def note_of_tags(tags: Mapping[str, None], what: str) -> None:
+    """Say something of some tags on standard error, if there are any."""
+    if tags:
+        more = f" and {len(tags) - _SHOWN} more" if len(tags) > _SHOWN else ""
+        named = ", ".join(list(tags)[:_SHOWN])
+        typer.echo(f"note: the tags {named}{more} {what}", err=True)
+
+
+# -- parsers ------------------------------------------------------------------------------------------
+
+
+class Parser:
+    """A parser from a file, whichever kind it is, and the tags that it is asked with."""
+
+    def __init__(
+        self,
+        path: Path,
+        tags_map: Path | None = None,
+        longest: int | None = None,
+        *,
+        confidence: bool = False,
+    ) -> None:
+        from tacit.errors import NotAvailableError
+        from tacit.parsing.span_parser import SpanParser
+
+        self.model = load_parser(path)
+        self.tags = Tags(tags_map, kept_map(path, self.model.diagnostics_))
+        self._by_metric = isinstance(self.model, SpanParser)
+        self._unseen: dict[str, None] = {}
+        if not self._by_metric and confidence:
+            raise NotAvailableError(
+                f"{type(self.model).__name__} has no confidence; that of SpanParser is a margin of costs"
+            )
+        if longest is not None and self._by_metric:
+            self.model.longest = longest
+
+    @property
+    def name(self) -> str:
+        """What kind it is."""
+        return type(self.model).__name__
+
+    def parse(self, sentence: Tagged, number: int, top: int | None = None) -> SpanParse:
+        """The brackets of a sentence, which errors call by its number."""
+        from tacit.errors import DataError, NotAvailableError, TooExpensiveError
+        from tacit.parsing.data.tagged_sentences import without_marks
+        from tacit.parsing.span_parser import SpanParse
+
+        meant = self.tags.of(sentence)
+        n_words = len(without_marks(meant))
+        if top is not None and not 1 <= top < max(n_words, 2):
+            raise DataError(
+                f"sentence {number} has {n_words} words, and no split after {top} of them"
+            )
+        if top is not None and not self._by_metric:
+            raise NotAvailableError(f"{self.name} takes no split of the whole sentence")
+        try:
+            if self._by_metric:
+                found: SpanParse = self.model.parse(meant, top)
+                return found
+        except TooExpensiveError as error:
+            raise TooExpensiveError(f"sentence {number}: {error} (--longest)") from error
+        if self.model.tags == "given":
+            self._unseen |= {t: None for _, t in without_marks(meant) if t not in self.model.tags_}
+        return SpanParse(without_marks(meant), self.model.brackets([meant])[0], float("inf"))
+
+    def tree(self, sentence: Tagged, parse: SpanParse) -> ParseTree | None:
+        """The tree with the tags that the sentence came with; None where no words are left."""
+        from tacit.parsing.data.parse_trees import is_punctuation
+        from tacit.parsing.structure.branching import tree_of_spans
+
+        names = self.tags.names
+        words = [pair for pair in sentence if not is_punctuation(names.get(pair[1], pair[1]))]
+        return tree_of_spans(words, parse.spans) if words else None
+
+    def parse_all(
+        self, path: Path, tops: Sequence[int] | None = None
+    ) -> Iterator[tuple[ParseTree | None, SpanParse]]:
+        """The tree and the brackets of each sentence of a file, as they are read."""
+        from tacit.errors import DataError
+
+        number = 0
+        with counted(sentences_of([path])) as numbered:
+            for sentence, number in numbered:
+                if tops is not None and number > len(tops):
+                    raise DataError(f"--tops has {len(tops)} lines, and there are more sentences")
+                parse = self.parse(sentence, number, None if tops is None else tops[number - 1])
+                yield self.tree(sentence, parse), parse
+        if tops is not None and number < len(tops):
+            raise DataError(f"--tops has {len(tops)} lines, but there are {number} sentences")
+
+    def tell_of_tags(self) -> None:
+        """Say which tags count as in training, fit nowhere, or were not there when the model was learnt."""
+        self.tags.tell_kept()
+        if self._by_metric or self.model.tags == "universal":
+            self.tags.tell()
+        else:
+            note_of_tags(
+                self._unseen, "were not in the text that was learnt from; they count as one"
+            )
+
+
+def load_parser(path: Path) -> Any:
+    """The parser that a file holds; see `model_of_kind`."""
+    return model_of_kind(path, is_parser, "parser without labels")

@@ -1,0 +1,1 @@
+"""What several families share; it knows no model."""

@@ -1,0 +1,1 @@
+"""Numbers as vectors: bins, kernels, bumps, smooth margins."""

@@ -1,0 +1,288 @@
+"""Cells as vectors: what a leaf of a tree knows of a value.
+
+A leaf has `size` features. Learning averages products of `features`; a query enters a cell by its
+`likelihoods`, and what it finds at a leaf is a vector v of as many coefficients: the density
+``likelihoods(x) @ v``, whose integral is ``total @ v`` and under which the mean of a function is
+``functional(function) @ v``. A category is an indicator, so that the same words serve both kinds of column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.encoders.bells import BellEncoder, bell_encoder
+from tacit.core.encoders.bins import bin_labels, codes_of_numbers, even_cuts
+from tacit.core.encoders.bumps import blurred, blurred_below
+from tacit.core.encoders.kernels import (
+    KernelEncoder,
+    even_quantiles,
+    grid_encoder,
+    kernel_encoder,
+    median_bandwidth,
+)
+from tacit.core.encoders.margins import Margin, fit_margin
+from tacit.core.input.table import Column
+from tacit.errors import FileFormatError
+
+Array = NDArray[np.float64]
+Plain = tuple[dict[str, Array], dict[str, Any]]
+
+__all__ = [
+    "BellEncoder",
+    "BinEncoder",
+    "Encoder",
+    "IndicatorEncoder",
+    "KernelEncoder",
+    "bell_encoder",
+    "bin_encoder",
+    "encoder_from_arrays",
+    "even_quantiles",
+    "grid_encoder",
+    "kernel_encoder",
+    "median_bandwidth",
+]
+
+
+class Encoder(Protocol):
+    """What the rest of the library asks of a column."""
+
+    @property
+    def kind(self) -> str:
+        """``"kernel"``, ``"bumps"``, ``"bells"`` or ``"indicator"``."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Number of features."""
+        ...
+
+    @property
+    def total(self) -> Array:
+        """(feature,) the integral of each feature's density."""
+        ...
+
+    def features(self, values: NDArray[Any]) -> Array:
+        """(row, feature) what learning averages; a row of NaN where the value is missing."""
+        ...
+
+    def likelihoods(self, values: NDArray[Any]) -> Array:
+        """(row, feature) the evidence of each value; `total` where it is missing."""
+        ...
+
+    def functional(self, function: Callable[[Array], Array]) -> Array:
+        """(feature,) the integral of a function under each feature's density."""
+        ...
+
+    def cumulative(self, values: Array) -> Array:
+        """(row, feature) the integral of each feature's density up to each value."""
+        ...
+
+    def grid(self, n: int = 200) -> Array:
+        """Numbers that span what the column holds, ascending."""
+        ...
+
+    def to_arrays(self) -> Plain:
+        """Arrays and numbers for a file; `encoder_from_arrays` reads them back."""
+        ...
+
+
+@dataclass(frozen=True)
+class IndicatorEncoder:
+    """One feature for each category.
+
+    Examples
+    --------
+    >>> IndicatorEncoder(3).likelihoods(np.array([2, -1]))
+    array([[0., 0., 1.],
+           [1., 1., 1.]])
+    """
+
+    size: int
+
+    @property
+    def kind(self) -> str:
+        """``"indicator"``."""
+        return "indicator"
+
+    @property
+    def total(self) -> Array:
+        """(feature,) ones."""
+        return np.ones(self.size)
+
+    def features(self, values: NDArray[Any]) -> Array:
+        """(row, feature) one at each code; a row of NaN where it is -1."""
+        return _one_hot(np.asarray(values), self.size, np.nan)
+
+    def likelihoods(self, values: NDArray[Any]) -> Array:
+        """(row, feature) one at each code; a row of ones where it is -1."""
+        return _one_hot(np.asarray(values), self.size, 1.0)
+
+    def functional(self, function: Callable[[Array], Array]) -> Array:
+        """(feature,) the function of each code."""
+        return np.asarray(function(np.arange(self.size, dtype=np.float64)), dtype=np.float64)
+
+    def cumulative(self, values: Array) -> Array:
+        """(row, feature) whether each category is at most the code."""
+        return (np.arange(self.size) <= np.asarray(values)[:, None]).astype(np.float64)
+
+    def grid(self, n: int = 200) -> Array:
+        """The codes."""
+        return np.arange(self.size, dtype=np.float64)
+
+    def to_arrays(self) -> Plain:
+        """No arrays, one number."""
+        return {}, {"kind": self.kind, "size": self.size}
+
+
+@dataclass(frozen=True, eq=False)
+class BinEncoder:
+    """Bins, each with a smooth bump of density.
+
+    Parameters
+    ----------
+    edges : (bin - 1,)
+        The cuts between the bins, ascending; a value equal to a cut is below it.
+    margin : Margin
+        The density of the column as a whole.
+    bandwidth : float
+        By how much a bin is blurred, in shares of the column's mass; zero is the bin as it stands.
+    """
+
+    edges: Array
+    margin: Margin
+    bandwidth: float = 0.0
+
+    @property
+    def kind(self) -> str:
+        """``"bumps"``."""
+        return "bumps"
+
+    @property
+    def size(self) -> int:
+        """Number of bins."""
+        return len(self.edges) + 1
+
+    @property
+    def total(self) -> Array:
+        """(feature,) ones."""
+        return np.ones(self.size)
+
+    @cached_property
+    def cuts(self) -> Array:
+        """(bin + 1,) the mass below each bin, and one."""
+        return np.concatenate([[0.0], self.margin.cdf(self.edges), [1.0]])
+
+    def codes(self, values: Array) -> NDArray[np.int16]:
+        """The bin of each number, -1 where it is NaN."""
+        return codes_of_numbers(np.asarray(values, dtype=np.float64), tuple(self.edges))
+
+    def column(self, name: str) -> Column:
+        """The column of categories that the bins make, with the median of each for its center."""
+        centers = self.margin.inverse(0.5 * (self.cuts[1:] + self.cuts[:-1]))
+        labels = bin_labels(self.edges)
+        return Column(name, labels, "binned", tuple(self.edges.tolist()), tuple(centers.tolist()))
+
+    def features(self, values: NDArray[Any]) -> Array:
+        """(row, feature) one at the bin of each number; a row of NaN where it is missing."""
+        return _one_hot(self.codes(values), self.size, np.nan)
+
+    def likelihoods(self, values: NDArray[Any]) -> Array:
+        """(row, feature) the density of each bin's bump; ones where the value is missing."""
+        values = np.asarray(values, dtype=np.float64)
+        if self.bandwidth == 0:  # by the cuts themselves, so that features and evidence agree
+            found = _one_hot(self.codes(values), self.size, 1.0) / np.diff(self.cuts)
+        else:
+            found = blurred(self.margin.cdf(values), self.cuts, self.bandwidth)
+        found *= self.margin.density(values)[:, None]
+        found[np.isnan(values)] = 1.0
+        return found
+
+    def cumulative(self, values: Array) -> Array:
+        """(row, feature) the integral of each bump up to each value."""
+        return blurred_below(self.margin.cdf(np.asarray(values)), self.cuts, self.bandwidth)
+
+    def functional(self, function: Callable[[Array], Array]) -> Array:
+        """(feature,) the mean of the function under each bump; far outside the data nothing is counted."""
+        places = self.margin.places
+        mass = np.diff(self.cumulative(places), axis=0)
+        middles = 0.5 * (places[1:] + places[:-1])
+        return np.asarray(function(middles) @ mass / mass.sum(axis=0), dtype=np.float64)
+
+    def grid(self, n: int = 200) -> Array:
+        """Numbers over what the column holds: half of them even, half where the mass is."""
+        low, high = self.margin.inverse(np.array([1e-3, 1 - 1e-3]))
+        even = np.linspace(low, high, n - n // 2)
+        shares = np.linspace(1e-3, 1 - 1e-3, n // 2 + 2)[1:-1]
+        return np.sort(np.concatenate([even, self.margin.inverse(shares)]))
+
+    def to_arrays(self) -> Plain:
+        """Arrays and numbers for a file."""
+        arrays, numbers = self.margin.to_arrays()
+        return {"edges": self.edges, **arrays}, {
+            "kind": self.kind,
+            "bandwidth": self.bandwidth,
+            **numbers,
+        }
+
+
+def _one_hot(codes: NDArray[Any], size: int, missing: float) -> Array:
+    table = np.vstack([np.eye(size), np.full(size, missing)])
+    return np.asarray(table[codes])
+
+
+def encoder_from_arrays(arrays: Mapping[str, Array], numbers: Mapping[str, Any]) -> Encoder:
+    """The encoder that `to_arrays` wrote."""
+    try:
+        kind = numbers["kind"]
+        if kind == "indicator":
+            return IndicatorEncoder(int(numbers["size"]))
+        if kind == "bells":
+            arrays_of = (arrays["centers"], arrays["widths"])
+            ends = (float(numbers["middle"]), float(numbers["spread"]))
+            return BellEncoder(*arrays_of, *ends, arrays["marks"])
+        bandwidth = float(numbers["bandwidth"])
+        if kind == "kernel":
+            warp = Margin.from_arrays(arrays, numbers) if "heights" in arrays else None
+            return KernelEncoder(arrays["pivots"], arrays["inverse"], bandwidth, warp)
+        if kind == "bumps":
+            margin = Margin.from_arrays(arrays, numbers)
+            return BinEncoder(arrays["edges"], margin, bandwidth)
+    except (KeyError, TypeError, ValueError) as error:
+        raise FileFormatError(f"not a description of a column's features: {error!r}") from error
+    raise FileFormatError(f"features of a kind {kind!r} are not known")
+
+
+def bin_encoder(
+    values: Array, n_bins: int, bandwidth: float | None = None, weights: Array | None = None
+) -> BinEncoder:
+    """Bins of about equal mass, at most `n_bins`, with the smooth density of the column.
+
+    Parameters
+    ----------
+    values : (row,)
+        Numbers, NaN where they are missing.
+    n_bins : int
+        The largest number of bins; there are fewer where values are repeated often.
+    bandwidth : float, optional
+        By how much bins are blurred, in shares of the column's mass; half of a bin by default.
+    weights : (row,), optional
+        How much each row counts.
+    """
+    margin = fit_margin(values, weights)
+    edges = even_cuts(values, n_bins, weights)
+    kept: list[int] = []
+    below = 0.0
+    for place, share in enumerate(margin.cdf(edges).tolist()):
+        if (
+            min(share - below, 1 - share) >= 0.1 / n_bins
+        ):  # else the density holds next to nothing there
+            kept.append(place)
+            below = share
+    edges = edges[kept]
+    return BinEncoder(edges, margin, 0.5 / (len(edges) + 1) if bandwidth is None else bandwidth)

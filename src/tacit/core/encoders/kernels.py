@@ -1,0 +1,220 @@
+"""Numbers as features whose inner products are a Gaussian kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.encoders.bins import some_rows
+from tacit.core.encoders.margins import Margin
+from tacit.errors import ArgumentError
+
+Array = NDArray[np.float64]
+Plain = tuple[dict[str, Array], dict[str, Any]]
+
+_BLOCK = 4096  # rows whose features are made together: they stay in the cache
+_MOST_CANDIDATES = 2048  # numbers among which pivots are chosen
+_MOST_PAIRED = 1024  # numbers whose distances are all looked at
+_SQRT_2_PI = float(np.sqrt(2 * np.pi))
+
+
+@dataclass(frozen=True, eq=False)
+class KernelEncoder:
+    """Features whose inner products are a Gaussian kernel: ``inverse @ k(pivots, x)``.
+
+    Parameters
+    ----------
+    pivots : (pivot,)
+        The numbers whose kernels span the features.
+    inverse : (feature, pivot)
+        Makes the kernels at the pivots orthonormal.
+    bandwidth : float
+        The kernel is ``exp(-(x - y)^2 / (2 bandwidth^2))``.
+    margin : Margin, optional
+        Where given, pivots and bandwidth are those of the column's normal scores, which have no far
+        outliers; densities and functions are still those of the numbers themselves.
+
+    Examples
+    --------
+    >>> encoder = kernel_encoder(np.linspace(0, 1, 50), bandwidth=0.5)
+    >>> features = encoder.features(np.array([0.2, 0.7]))
+    >>> bool(abs(features[0] @ features[1] - np.exp(-0.5)) < 1e-3)
+    True
+    """
+
+    pivots: Array
+    inverse: Array
+    bandwidth: float
+    margin: Margin | None = None
+
+    @property
+    def kind(self) -> str:
+        """``"kernel"``."""
+        return "kernel"
+
+    @property
+    def size(self) -> int:
+        """Number of features."""
+        return len(self.inverse)
+
+    @cached_property
+    def total(self) -> Array:
+        """(feature,) the integral of each feature's density; also the coefficients of the function one."""
+        return np.asarray(self.inverse.sum(axis=1))
+
+    def features(self, values: NDArray[Any]) -> Array:
+        """(row, feature) what learning averages; a row of NaN where the value is missing."""
+        values = self._placed(values)
+        found = np.empty((len(values), self.size))
+        back = np.ascontiguousarray(self.inverse.T)
+        for start in range(0, len(values), _BLOCK):
+            block = np.subtract.outer(values[start : start + _BLOCK] / self.bandwidth, self._scaled)
+            np.square(block, out=block)
+            block *= -0.5
+            np.exp(block, out=block)
+            np.matmul(block, back, out=found[start : start + _BLOCK])
+        return found
+
+    def _placed(self, values: NDArray[Any]) -> Array:
+        """The numbers on the scale of the pivots."""
+        values = np.asarray(values, dtype=np.float64)
+        return values if self.margin is None else self.margin.scores(values)
+
+    @cached_property
+    def _scaled(self) -> Array:
+        return self.pivots / self.bandwidth
+
+    @cached_property
+    def _numbers(self) -> Array:
+        """The pivots as numbers."""
+        return self.pivots if self.margin is None else self.margin.from_scores(self.pivots)
+
+    def likelihoods(self, values: NDArray[Any]) -> Array:
+        """(row, feature) features as densities; `total` where the value is missing."""
+        values = np.asarray(values, dtype=np.float64)
+        found = self.features(values)
+        found /= _SQRT_2_PI * self.bandwidth
+        if self.margin is not None:
+            scores = self.margin.scores(values)
+            slope = self.margin.density(values) * _SQRT_2_PI * np.exp(0.5 * scores * scores)
+            found *= slope[:, None]
+        found[np.isnan(values)] = self.total
+        return found
+
+    def functional(self, function: Callable[[Array], Array]) -> Array:
+        """(feature,) the coefficients of the function: features times them are the function, at the pivots.
+
+        Between the pivots they are its kernel interpolant. The integral under each feature's density would
+        be that of the function blurred by the bandwidth; this is the function itself. Least squares over
+        the data instead is no closer, and wild between the data where the bandwidth is small.
+        """
+        return np.asarray(self.inverse @ np.asarray(function(self._numbers), dtype=np.float64))
+
+    def cumulative(self, values: Array) -> Array:
+        """(row, feature) the integral of each feature's density up to each value."""
+        from scipy.special import ndtr
+
+        below = ndtr(np.subtract.outer(self._placed(values) / self.bandwidth, self._scaled))
+        return np.asarray(below @ self.inverse.T)
+
+    def grid(self, n: int = 200) -> Array:
+        """Numbers over the training range and three bandwidths on either side, even on the pivots' scale."""
+        reach = 3 * self.bandwidth
+        found = np.linspace(self.pivots.min() - reach, self.pivots.max() + reach, n)
+        return found if self.margin is None else self.margin.from_scores(found)
+
+    def to_arrays(self) -> Plain:
+        """Arrays and numbers for a file."""
+        arrays, numbers = ({}, {}) if self.margin is None else self.margin.to_arrays()
+        arrays.update(pivots=self.pivots, inverse=self.inverse)
+        return arrays, {"kind": self.kind, "bandwidth": self.bandwidth, **numbers}
+
+
+def kernel_encoder(
+    values: Array,
+    bandwidth: float,
+    tolerance: float = 1e-4,
+    *,
+    n_features: int | None = None,
+    margin: Margin | None = None,
+) -> KernelEncoder:
+    """Kernel features by pivoted incomplete Cholesky.
+
+    Parameters
+    ----------
+    values : (row,)
+        Numbers; NaN is left out. Of more than a few thousand, even quantiles with both ends stand for all.
+    bandwidth : float
+        Of the Gaussian kernel.
+    tolerance : float
+        How much of the kernel's trace may be left over, in shares.
+    n_features : int, optional
+        The largest number of features.
+    margin : Margin, optional
+        Work with the column's normal scores; the bandwidth is then theirs.
+    """
+    from tacit.core.loops.kernel_features import choose_pivots
+
+    _check_bandwidth(bandwidth)
+    some = even_quantiles(np.asarray(values, dtype=np.float64), _MOST_CANDIDATES)
+    if margin is not None:
+        some = margin.scores(some)
+    most = len(some) if n_features is None else n_features
+    places, factor = choose_pivots(some, float(bandwidth), float(tolerance), most)
+    square = factor[:, places].T  # (pivot, pivot) lower triangular
+    from scipy.linalg import solve_triangular
+
+    inverse = np.ascontiguousarray(solve_triangular(square, np.eye(len(places)), lower=True))
+    return KernelEncoder(some[places], inverse, float(bandwidth), margin)
+
+
+def grid_encoder(low: float, high: float, n: int, bandwidth: float) -> KernelEncoder:
+    """Kernel features from n even landmarks between two numbers; no data are looked at.
+
+    Directions that the landmarks hardly span are left out, so there may be fewer than n features. Landmarks
+    farther apart than the bandwidth leave gaps: n should be at least ``(high - low) / bandwidth``.
+    """
+    _check_bandwidth(bandwidth)
+    if not high >= low:
+        raise ArgumentError(f"low={low!r} must not be above high={high!r}")
+    landmarks = np.linspace(low, high, n) if high > low else np.array([float(low)])
+    kernel = np.exp(-0.5 * np.square(np.subtract.outer(landmarks, landmarks) / bandwidth))
+    sizes, directions = np.linalg.eigh(kernel)
+    kept = np.flatnonzero(sizes > 1e-10 * sizes[-1])[::-1]
+    inverse = (directions[:, kept] / np.sqrt(sizes[kept])).T
+    return KernelEncoder(landmarks, np.ascontiguousarray(inverse), float(bandwidth))
+
+
+def _check_bandwidth(bandwidth: float) -> None:
+    if not 0 < bandwidth < np.inf:
+        raise ArgumentError(f"bandwidth must be a positive number, not {bandwidth!r}")
+
+
+def even_quantiles(values: Array, most: int) -> Array:
+    """At most so many of the numbers, ascending, even in rank and with both ends; NaN is left out."""
+    there = np.sort(some_rows(values)[0])
+    if len(there) == 0:
+        raise ArgumentError("there is not a single number")
+    if len(there) <= most:
+        return there
+    return there[np.rint(np.linspace(0, len(there) - 1, most)).astype(np.int64)]
+
+
+def median_bandwidth(values: Array) -> float:
+    """The median distance of two rows: exactly, or of even quantiles where the rows are many.
+
+    Where most rows are equal it is the median distance of two different values, and one for a constant.
+    """
+    some = even_quantiles(np.asarray(values, dtype=np.float64), _MOST_PAIRED)
+    for candidates in (some, np.unique(some)):
+        first, second = np.triu_indices(len(candidates), 1)
+        if len(first):
+            found = float(np.median(candidates[second] - candidates[first]))
+            if found > 0:
+                return found
+    return 1.0

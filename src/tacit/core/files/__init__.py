@@ -1,0 +1,1 @@
+"""Model files: atomic writing, JSON values, headers, loading by class name."""

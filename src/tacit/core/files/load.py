@@ -1,0 +1,99 @@
+"""Model files back to fitted models of whatever class."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from numpy.typing import NDArray
+
+from tacit.core.files.model_files import read_model
+from tacit.errors import FileFormatError
+
+Arrays = Mapping[str, NDArray[Any]]
+
+# The estimators that model files may hold: where the class stands, and what loads it from a header and
+# arrays. Nothing else is ever made from a file.
+_LOADERS = {
+    "BackoffLM": ("language.kneser_ney_lm", "language.saved", "load_backoff"),
+    "ChowLiuTree": ("trees.chow_liu_tree", "trees.saved", "load_tree"),
+    "ClassLM": ("language.class_lm", "language.saved", "load_classes"),
+    "ConstituentContextModel": (
+        "parsing.constituent_context",
+        "parsing.saved_parser",
+        "load_context_model",
+    ),
+    "FactorialHMM": ("junction.structured_hmms", "junction.saved", "load_junction"),
+    "GaussianMixtureMoments": (
+        "numbers.gaussian_mixture",
+        "numbers.saved_mixture",
+        "load_spherical",
+    ),
+    "GaussianTree": ("numbers.gaussian_tree", "numbers.saved_gaussian", "load_gaussian"),
+    "HMM": ("sequences.hmm", "sequences.saved_hmm", "load_hmm"),
+    "HigherOrderHMM": ("junction.structured_hmms", "junction.saved", "load_junction"),
+    "KernelHMM": ("sequences.kernel_hmm", "sequences.saved_kernel_hmm", "load_chain"),
+    "KernelTree": ("numbers.kernel_tree", "numbers.saved_kernel", "load_kernel_tree"),
+    "KneserNeyLM": ("language.kneser_ney_lm", "language.saved", "load_backoff"),
+    "LatentClass": ("trees.latent_tree", "trees.saved", "load_tree"),
+    "LatentJunctionTree": ("junction.latent_junction_tree", "junction.saved", "load_junction"),
+    "LatentPCFG": ("parsing.latent_pcfg", "parsing.saved_grammar", "load_grammar"),
+    "LatentTree": ("trees.latent_tree", "trees.saved", "load_tree"),
+    "MixedLM": ("language.mixed_lm", "language.saved_mixture", "load_mixture"),
+    "PowerLowRankLM": ("language.power_low_rank_lm", "language.saved_ensemble", "load_ensemble"),
+    "ProbabilisticAutomaton": (
+        "sequences.probabilistic_automaton",
+        "sequences.saved_automata",
+        "load_automaton",
+    ),
+    "SpanParser": ("parsing.span_parser", "parsing.saved_parser", "load_parser"),
+    "TopicModel": ("topics.topic_model", "topics.saved", "load_topics"),
+    "WeightedAutomaton": (
+        "sequences.weighted_automaton",
+        "sequences.saved_automata",
+        "load_automaton",
+    ),
+}
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """The fitted model that a file holds; nothing in the file is executed.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that a model's `save` wrote.
+
+    Raises
+    ------
+    MissingDataError
+        There is no such file.
+    FileFormatError
+        The file is truncated, foreign, damaged, or of a newer format.
+
+    Examples
+    --------
+    >>> import tacit, tempfile, pathlib
+    >>> model = tacit.ChowLiuTree().fit([["a", "x"], ["b", "y"], ["b", "x"]])
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.tacit"
+    >>> model.save(path)
+    >>> tacit.load(path).categories_ == model.categories_
+    True
+    """
+    return fitted_from(path, *read_model(path))
+
+
+def fitted_from(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays) -> Any:
+    """The fitted model of a header and arrays; the path is for messages."""
+    name = header["estimator"]
+    if name not in _LOADERS:
+        raise FileFormatError(
+            f"{str(path)!r} holds a {name!r}, which this version does not know; "
+            f"it knows {sorted(_LOADERS)}"
+        )
+    home, loading, function = _LOADERS[name]
+    kind = getattr(import_module(f"tacit.{home}"), name)
+    loader = getattr(import_module(f"tacit.{loading}"), function)
+    return loader(kind, path, header, arrays)

@@ -1,0 +1,198 @@
+"""What columns can hold, learnt from what they did hold."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.encoders.bins import MOST_DISTINCT_FLOATS, binned_column
+from tacit.core.input.table import Column, Schema, listing
+from tacit.core.input.values import Numbers, Raw
+from tacit.errors import BinningWarning, DataError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """The distinct values that one block of rows shows of a column, and how much each weighs.
+
+    Parameters
+    ----------
+    values : list, or (value,) float64
+        The values that occur; an array where the column is one of floats.
+    weights : (value,) float64
+        Their summed weights, all positive.
+    levels : list, optional
+        All levels of an ordered categorical, in their order.
+    """
+
+    values: list[Any] | Floats
+    weights: Floats
+    levels: list[Any] | None = None
+
+
+def seen(raw: Raw, weights: Floats | None) -> Seen:
+    """What a column shows; rows of weight zero are as if they were not there."""
+    if isinstance(raw, Numbers):
+        there = ~np.isnan(raw.values)
+        if weights is not None:
+            there &= weights > 0
+        return Seen(*_totals(raw.values[there], None if weights is None else weights[there]))
+    # The first place is for what is missing.
+    counts = np.bincount(raw.codes + 1, weights=weights, minlength=len(raw.values) + 1)[1:]
+    levels, totals = raw.values if raw.levels else None, counts.astype(np.float64)
+    if np.count_nonzero(totals) == len(totals):
+        return Seen(raw.values, totals, levels)
+    used = np.flatnonzero(totals)
+    return Seen([raw.values[place] for place in used.tolist()], totals[used], levels)
+
+
+def column_of_levels(name: str, raw: Raw) -> Column | None:
+    """The column of an ordered categorical, whose levels are its categories and whose codes are its own.
+
+    None where the column is another one, or shows nothing. Short, because tables can have many such columns.
+    """
+    if isinstance(raw, Numbers) or not raw.levels or raw.codes.max(initial=-1) < 0:
+        return None
+    return Column(name, tuple(raw.values), "ordered")
+
+
+def _totals(values: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
+    """Distinct values, ascending, and the weight of each."""
+    if weights is None:
+        distinct, counts = np.unique(values, return_counts=True)
+        return distinct, counts.astype(np.float64)
+    distinct, inverse = np.unique(values, return_inverse=True)
+    totals = np.bincount(inverse, weights=weights, minlength=len(distinct))
+    return distinct, totals.astype(np.float64, copy=False)
+
+
+def learnt_column(
+    name: str, parts: Sequence[Seen], *, n_bins: int, minus_one_is_missing: bool = False
+) -> Column:
+    """The column whose blocks showed these values.
+
+    Raises
+    ------
+    DataError
+        Where no row has a value.
+    """
+    if any(isinstance(part.values, np.ndarray) for part in parts) and all(
+        isinstance(part.values, np.ndarray) or _are_numbers(part.values) for part in parts
+    ):
+        together = np.concatenate([np.asarray(part.values, dtype=np.float64) for part in parts])
+        distinct, weights = _totals(together, np.concatenate([part.weights for part in parts]))
+        if len(distinct) > MOST_DISTINCT_FLOATS:
+            return binned_column(name, distinct, weights, n_bins)
+    values = {
+        value
+        for part in parts
+        for value in (part.values.tolist() if isinstance(part.values, np.ndarray) else part.values)
+    }
+    if minus_one_is_missing:
+        values.discard(-1)
+    if not values:
+        raise DataError(all_missing_text(name))
+    if any(part.levels is not None for part in parts):
+        return Column(name, _ordered(values, parts), "ordered")
+    return categorical_column(name, values)
+
+
+def all_missing_text(name: str) -> str:
+    """The words for a column without a single value."""
+    return (
+        f"every value of column {name!r} is missing, so nothing can be learnt of it; "
+        f"leave the column out"
+    )
+
+
+def minus_one_is_missing(values: Iterable[int]) -> bool:
+    """Whether -1 stands for a missing value in an array of integers that holds these values.
+
+    It does where nothing is smaller. It does not where the array holds nothing but -1 and 1: these are spins.
+    """
+    distinct = set(values)
+    return -1 in distinct and min(distinct) == -1 and distinct != {-1, 1}
+
+
+def _are_numbers(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+
+
+def _ordered(values: Iterable[Any], parts: Sequence[Seen]) -> tuple[Any, ...]:
+    """The levels of all blocks in their order, then what other blocks showed besides."""
+    levels = dict.fromkeys(chain.from_iterable(part.levels or () for part in parts))
+    others = [value for value in values if value not in levels]
+    return (*levels, *canonical_values(others)) if others else tuple(levels)
+
+
+def categorical_column(name: str, values: Iterable[Any]) -> Column:
+    """The column whose categories are these values."""
+    categories = canonical_values(values)
+    types = {type(value) for value in categories}
+    if types == {str}:
+        kind = "text"
+    elif types == {bool}:
+        kind = "boolean"
+    elif types == {int}:
+        kind = "integer"
+    else:
+        kind = "number" if types <= {int, float} else "mixed"
+    return Column(name, categories, kind)
+
+
+def canonical_values(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Distinct values in their order: by type where there are several, then by value.
+
+    Python holds 1, 1.0 and True for equal, and so they are one category: the integer, unless every number of
+    the column is a boolean.
+    """
+    plain = [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
+    if any(isinstance(v, int | float) and not isinstance(v, bool) for v in plain):
+        plain = [int(v) if isinstance(v, bool) else v for v in plain]
+    distinct = set(plain)
+    if len({type(value) for value in distinct}) == 1 or _are_numbers(distinct):
+        return tuple(sorted(distinct))
+    return tuple(sorted(distinct, key=lambda value: (type(value).__name__, value)))
+
+
+@lru_cache(maxsize=4096)
+def small_column(name: str, values: tuple[int, ...], *, boolean: bool) -> Column:
+    """The column of these integers, in ascending order, or of the booleans they stand for.
+
+    Remembered, because tables of the same few integers are read again and again.
+    """
+    if not values:
+        raise DataError(all_missing_text(name))
+    if boolean:
+        return Column(name, tuple(bool(value) for value in values), "boolean")
+    return Column(name, values, "integer")
+
+
+@lru_cache(maxsize=16)
+def positional_names(n_columns: int) -> tuple[str, ...]:
+    """The names of columns that have none: x0, x1, ..."""
+    return tuple(f"x{place}" for place in range(n_columns))
+
+
+def warn_of_binning(schema: Schema) -> None:
+    """A `BinningWarning` that names the columns that were cut, if any was."""
+    cut = [column.name for column in schema.columns if column.edges is not None]
+    if not cut:
+        return
+    which = f"column {cut[0]!r} holds" if len(cut) == 1 else f"columns {listing(cut)} hold"
+    warnings.warn(
+        f"{which} floats with more than {MOST_DISTINCT_FLOATS} distinct values, and this model is one of "
+        f"categories: the values were cut at quantiles (n_bins). KernelTree and GaussianTree take "
+        f"numbers as they are; integers or text instead of floats keep every value as a category",
+        BinningWarning,
+        stacklevel=3,
+    )

@@ -1,0 +1,374 @@
+"""Data frames, in and out: the one module that touches them (through narwhals).
+
+pandas, polars, pyarrow and whatever else narwhals knows are read the same way, and answers go back as the
+kind of frame that the question came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.input.values import (
+    Raw,
+    distinct_levels,
+    plain_value,
+    raw_from_arrow,
+    raw_from_numpy,
+    raw_from_objects,
+)
+from tacit.errors import DataError, DependencyError
+
+# A frame of integers with at most this many cells is read as one matrix; column by column, a small frame
+# would cost more in calls than in work, and a large one must not stand in memory twice.
+_MATRIX_CELLS = 2**21
+
+FrameColumns = tuple[list[Any], int, Callable[[int, str], Raw], NDArray[Any] | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Filled:
+    """A column on its way out: what its codes turn into.
+
+    Parameters
+    ----------
+    values : tuple
+        What each code stands for.
+    codes : (row,) integers
+        -1 where the cell stays missing.
+    numbers : (row,) float64, optional
+        Numbers that stand in place of all that.
+    """
+
+    values: tuple[Any, ...]
+    codes: NDArray[np.signedinteger[Any]]
+    numbers: NDArray[np.float64] | None = None
+
+    @property
+    def gaps(self) -> bool:
+        """Whether any cell stays missing."""
+        return bool((self.codes < 0).any())
+
+    def objects(self) -> NDArray[np.object_]:
+        """A Python object per row, None where the cell stays missing."""
+        if self.numbers is not None:
+            found = self.numbers.astype(object)
+            found[np.isnan(self.numbers)] = None
+            return found
+        table = np.empty(len(self.values) + 1, dtype=object)
+        table[:-1] = self.values
+        objects: NDArray[np.object_] = table[self.codes]
+        return objects
+
+    def arrow(self) -> Any:
+        """The column as an Arrow array; values of several types become text."""
+        import pyarrow as pa
+
+        if self.numbers is not None:
+            return pa.array(self.numbers, from_pandas=True)
+        try:
+            table = pa.array(self.values)
+        except (pa.ArrowException, OverflowError):
+            table = pa.array([str(value) for value in self.values])
+        return table.take(pa.array(self.codes, mask=self.codes < 0))
+
+
+def is_series(X: Any) -> bool:
+    """Whether this is one column of some frame."""
+    if _is_arrow_table(X):
+        return False
+    return _is_arrow_array(X) or isinstance(_narwhal(X), nw.Series)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether this is a frame of some library; a lazy one is not run for the answer."""
+    return _is_arrow_table(X) or isinstance(_narwhal(X), nw.DataFrame | nw.LazyFrame)
+
+
+def _is_arrow_table(X: Any) -> bool:
+    """What narwhals would say, after a while."""
+    return type(X).__module__ == "pyarrow.lib" and type(X).__name__ == "Table"
+
+
+def _is_arrow_array(X: Any) -> bool:
+    return type(X).__module__.split(".")[0] == "pyarrow" and hasattr(X, "null_count")
+
+
+def _narwhal(X: Any) -> Any:
+    """A frame or series as narwhals sees it; anything else as it is."""
+    if type(X).__module__.split(".")[0] == "pyarrow" and type(X).__name__ == "RecordBatch":
+        import pyarrow as pa
+
+        X = pa.Table.from_batches([X])
+    try:
+        return nw.from_native(X, pass_through=True, allow_series=True)
+    except nw.exceptions.DuplicateError as error:
+        raise DataError(f"column names must differ. {error}") from error
+
+
+def _frame(X: Any) -> nw.DataFrame[Any] | None:
+    found = _narwhal(X)
+    if isinstance(found, nw.LazyFrame):
+        return found.collect()
+    return found if isinstance(found, nw.DataFrame) else None
+
+
+def frame_columns(X: Any) -> FrameColumns | None:
+    """The names, the number of rows, a reader of the columns, and the cells as one matrix of integers.
+
+    None where X is no frame; no matrix where the columns are not all integers without gaps, or are many.
+    """
+    if _is_arrow_table(X) and not _is_integral_arrow(X):
+        # Through narwhals, a column takes longer than reading it where rows are few.
+        return X.column_names, X.num_rows, _arrow_reader(X), None
+    frame = _frame(X)
+    if frame is None:
+        return None
+    names, read = list(frame.columns), _reader(frame)
+    matrix = None
+    if names and len(frame) * len(names) <= _MATRIX_CELLS and _is_integral(frame):
+        matrix = frame.to_numpy()
+    return names, len(frame), read, matrix if matrix is None or matrix.dtype.kind in "iu" else None
+
+
+def _arrow_reader(arrow: Any) -> Callable[[int, str], Raw]:
+    def read(place: int, name: str) -> Raw:
+        return raw_from_arrow(arrow.column(place), name)
+
+    return read
+
+
+def _reader(frame: nw.DataFrame[Any]) -> Callable[[int, str], Raw]:
+    def read(place: int, name: str) -> Raw:
+        return _raw_column(frame[:, place], name)
+
+    return _arrow_reader(frame.to_native()) if frame.implementation.is_pyarrow() else read
+
+
+def _is_integral_arrow(table: Any) -> bool:
+    import pyarrow as pa
+
+    return all(map(pa.types.is_integer, table.schema.types))
+
+
+def _is_integral(frame: nw.DataFrame[Any]) -> bool:
+    if frame.implementation.is_pandas_like():
+        # numpy's own integers have no gaps; asking for them would take longer than reading
+        return all(isinstance(t, np.dtype) and t.kind in "iu" for t in frame.to_native().dtypes)
+    if frame.implementation.is_pyarrow():
+        if not _is_integral_arrow(frame.to_native()):
+            return False
+    elif not all(dtype.is_integer() for dtype in frame.schema.dtypes()):
+        return False
+    return not any(frame.select(nw.all().null_count()).row(0))
+
+
+def raw_from_series(series: Any, name: str) -> Raw:
+    """The column that a series of any frame library holds."""
+    if _is_arrow_array(series):
+        return raw_from_arrow(series, name)
+    return _raw_column(nw.from_native(series, series_only=True), name)
+
+
+def arrow_lists(series: Any) -> Any:
+    """A column of lists as an Arrow array of lists; None where the column is no such one."""
+    import pyarrow as pa
+
+    column = series
+    if not _is_arrow_array(series):
+        found = nw.from_native(series, series_only=True)
+        if not isinstance(found.dtype, nw.List | nw.Array):
+            return None
+        column = found.to_arrow()
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    types = pa.types
+    kinds = (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    return column if any(is_kind(column.type) for is_kind in kinds) else None
+
+
+def is_text_or_objects(series: Any) -> bool:
+    """Whether a column holds text, or Python objects of any kind."""
+    if _is_arrow_array(series):
+        return str(series.type) in {"string", "large_string", "string_view"}
+    dtype = nw.from_native(series, series_only=True).dtype
+    return isinstance(dtype, nw.String | nw.Object | nw.Unknown)
+
+
+def cells(X: Any) -> NDArray[Any]:
+    """(row, column) all cells of a frame."""
+    frame = _frame(X)
+    assert frame is not None
+    if frame.implementation.is_pyarrow():
+        frame = _frame(_undictionaried(frame.to_native()))
+        assert frame is not None
+    return np.asarray(frame.to_numpy())
+
+
+def _undictionaried(table: Any) -> Any:
+    """An Arrow table without dictionaries, whose missing entries would come as the first value."""
+    import pyarrow as pa
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            plain = table.column(place).cast(field.type.value_type)
+            table = table.set_column(place, field.name, plain)
+    return table
+
+
+def only_column(X: Any) -> tuple[str, Any] | None:
+    """The name and the column of a frame that has one column; None where it has another number of them."""
+    frame = _frame(X)
+    if frame is None or len(frame.columns) != 1:
+        return None
+    return str(frame.columns[0]), frame[:, 0].to_native()
+
+
+def _raw_column(series: nw.Series[Any], name: str) -> Raw:
+    dtype = series.dtype
+    if series.implementation.is_pandas_like():
+        if isinstance(dtype, nw.Enum | nw.Categorical):
+            # Through Arrow, levels that are intervals or periods would lose their text.
+            native = series.to_native().array
+            levels = list(native.categories)
+            return distinct_levels(levels, native.codes, name, ordered=native.ordered)
+        if isinstance(dtype, nw.Object | nw.Unknown):
+            return raw_from_objects(np.asarray(series.to_native(), dtype=object), name)
+        if isinstance(series.to_native().dtype, np.dtype) and dtype.is_numeric():
+            return raw_from_numpy(series.to_numpy(), name)
+    return raw_from_arrow(series.to_arrow(), name)
+
+
+def frame_like(columns: Mapping[str, Filled], like: Any) -> Any:
+    """A frame of the library that `like` is of, with its types and, for pandas, its index.
+
+    Parameters
+    ----------
+    columns : mapping of str to Filled
+        The columns; those that `like` has too get its type where they fit it.
+    like : frame, or one of "pandas", "polars", "pyarrow"
+        What the result should be.
+    """
+    if isinstance(like, str):
+        return _new_frame(columns, like)
+    frame = _frame(like)
+    assert frame is not None
+    if frame.implementation.is_pandas_like():
+        return _pandas_like(columns, frame)
+    table = _arrow_like(columns, frame)
+    if frame.implementation.is_pyarrow():
+        return table
+    result: nw.DataFrame[Any] = nw.from_arrow(table, backend=frame.implementation)
+    for name, dtype in result.schema.items():
+        if columns[name].numbers is not None:
+            continue  # cast already where nothing is lost; here fractions would be cut off
+        if name in frame.schema and dtype != frame.schema[name]:
+            try:
+                result = result.with_columns(nw.col(name).cast(frame.schema[name]))
+            except nw.exceptions.InvalidOperationError:
+                continue  # a category that this frame's type cannot hold keeps its own
+    return result.to_native()
+
+
+def _new_frame(columns: Mapping[str, Filled], backend: Any) -> Any:
+    import pyarrow as pa
+
+    data = {name: filled.arrow() for name, filled in columns.items()}
+    try:
+        return nw.from_arrow(pa.table(data), backend=backend).to_native()
+    except ImportError as error:
+        raise DependencyError(f"{backend} is needed for this, and is not installed") from error
+
+
+def _arrow_like(columns: Mapping[str, Filled], frame: nw.DataFrame[Any]) -> Any:
+    """An Arrow table with the types of a frame, as far as the values fit them."""
+    import pyarrow as pa
+
+    arrays = {}
+    for name, filled in columns.items():
+        old = frame[name].to_arrow() if name in frame.schema else None
+        if old is None:
+            arrays[name] = filled.arrow()
+        elif pa.types.is_dictionary(old.type) and frame.implementation.is_pyarrow():
+            places = _level_places(filled, old.dictionary.to_pylist(), name)
+            indices = pa.array(places, mask=places < 0).cast(old.type.index_type)
+            arrays[name] = pa.DictionaryArray.from_arrays(
+                indices, old.dictionary, ordered=old.type.ordered
+            )
+        else:
+            kind = old.type.value_type if pa.types.is_dictionary(old.type) else old.type
+            arrays[name] = _cast(filled.arrow(), kind)
+    return pa.table(arrays)
+
+
+def _cast(array: Any, kind: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return array.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return array  # a category that this frame's type cannot hold keeps its own
+
+
+def _level_places(filled: Filled, levels: list[Any], name: str) -> NDArray[np.int64]:
+    """Where each value stands among the levels of a categorical, -1 where it is missing."""
+    places = {plain_value(level, name): place for place, level in enumerate(levels)}
+    table = np.array([*(places.get(value, -2) for value in filled.values), -1])
+    found: NDArray[np.int64] = table[filled.codes]
+    strange = filled.codes[found == -2]
+    if len(strange):
+        raise DataError(
+            f"column {name!r} is a categorical without the level {filled.values[strange[0]]!r}"
+        )
+    return found
+
+
+def _pandas_like(columns: Mapping[str, Filled], frame: nw.DataFrame[Any]) -> Any:
+    native = frame.to_native()
+    pandas = frame.implementation.to_native_namespace()
+    labels = {str(label): label for label in native.columns}
+    n_rows = len(next(iter(columns.values())).codes)
+    index = native.index if len(native) == n_rows else pandas.RangeIndex(n_rows)
+    data = {}
+    for name, filled in columns.items():
+        label = labels.get(name, name)
+        dtype = native[label].dtype if name in labels else None
+        data[label] = _pandas_column(pandas, filled, dtype, index, name)
+    return pandas.DataFrame(data, index=index)
+
+
+def _pandas_column(pandas: Any, filled: Filled, dtype: Any, index: Any, name: str) -> Any:
+    if isinstance(dtype, pandas.CategoricalDtype):
+        places = _level_places(filled, list(dtype.categories), name)
+        return pandas.Series(pandas.Categorical.from_codes(places, dtype=dtype), index=index)
+    if filled.numbers is not None:
+        return _pandas_numbers(pandas, filled.numbers, dtype, index)
+    objects = pandas.Series(filled.objects(), index=index, dtype=object)
+    if dtype is None:
+        return objects.infer_objects()
+    if isinstance(dtype, np.dtype) and dtype.kind in "iu" and filled.gaps:
+        dtype = np.dtype(np.float64)  # what pandas itself makes of integers with gaps
+    if isinstance(dtype, np.dtype) and dtype.kind == "b" and filled.gaps:
+        return objects
+    try:
+        return objects.astype(dtype)
+    except (TypeError, ValueError):
+        return objects  # a category that this frame's type cannot hold keeps its own
+
+
+def _pandas_numbers(pandas: Any, numbers: NDArray[np.float64], dtype: Any, index: Any) -> Any:
+    """Numbers in a type that the caller had, unless it is one of integers and they are not."""
+    series = pandas.Series(numbers, index=index)
+    if dtype is None:
+        return series
+    if isinstance(dtype, np.dtype) and dtype.kind in "iub" and (numbers != np.rint(numbers)).any():
+        return series
+    try:
+        return series.astype(dtype)
+    except (TypeError, ValueError):
+        return series  # fractions or gaps that this type cannot hold

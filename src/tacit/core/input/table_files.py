@@ -1,0 +1,94 @@
+"""Tables in files: CSV, TSV and Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tacit.core.input.missing_files import missing_file
+from tacit.core.input.values import Raw, raw_from_arrow
+from tacit.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+SUFFIXES = (*_TEXT_SUFFIXES, ".parquet")
+
+# What is missing in a CSV file: nothing at all, the usual words for "not available", and the question mark of
+# the UCI repository. "None" is not among them: it often is an answer ("no garage").
+MISSING_WORDS = (
+    *("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>"),
+    *("NaN", "nan", "-NaN", "-nan", "NULL", "null", "NaT"),
+)
+
+PathColumns = tuple[list[str], int, Callable[[int, str], Raw]]
+
+
+def path_columns(path: Path) -> PathColumns:
+    """The names, the number of rows and a reader of the columns of a file.
+
+    A CSV file has a header line. Its types are guessed: integers, floats, true/false, dates (kept as text),
+    text; see `MISSING_WORDS` for what is missing. A Parquet file is read column by column.
+
+    Raises
+    ------
+    MissingDataError
+        Where there is no such file.
+    DataError
+        Where the file is of another kind, is empty, or cannot be read.
+    """
+    name = path.name.lower()
+    if not name.endswith(SUFFIXES):
+        raise DataError(
+            f"{str(path)!r} is not a kind of file that is read here; "
+            f"the kinds are {', '.join(SUFFIXES)}"
+        )
+    if not path.is_file():
+        raise missing_file(path)
+    import pyarrow as pa
+
+    try:
+        return _csv_columns(path) if name.endswith(_TEXT_SUFFIXES) else _parquet_columns(path)
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        raise DataError(f"{str(path)!r} cannot be read: {error}") from error
+
+
+def _parquet_columns(path: Path) -> PathColumns:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        names, n_rows = list(file.schema_arrow.names), file.metadata.num_rows
+
+    def read(place: int, name: str) -> Raw:
+        with pq.ParquetFile(path) as file:
+            return raw_from_arrow(file.read(columns=[names[place]]).column(0), name)
+
+    return names, n_rows, read
+
+
+def _csv_columns(path: Path) -> PathColumns:
+    table = read_csv(path)
+
+    def read(place: int, name: str) -> Raw:
+        return raw_from_arrow(table.column(place), name)
+
+    return list(table.column_names), table.num_rows, read
+
+
+def read_csv(path: Path) -> pa.Table:
+    """The file as an Arrow table; columns of text with few values come as dictionaries."""
+    from pyarrow import csv
+
+    delimiter = "\t" if ".tsv" in path.name.lower() else ","
+    return csv.read_csv(
+        path,
+        parse_options=csv.ParseOptions(delimiter=delimiter),
+        convert_options=csv.ConvertOptions(
+            null_values=list(MISSING_WORDS),
+            strings_can_be_null=True,
+            auto_dict_encode=True,
+            auto_dict_max_cardinality=4096,
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Linear algebra: SVD, joint diagonalisation, tensor power, simplex."""

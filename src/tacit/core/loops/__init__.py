@@ -1,0 +1,1 @@
+"""Compiled loops that several families share: arrays in, arrays out."""

@@ -1,1 +1,0 @@
-"""What was observed: tables, categories, missing values, frames, chunks."""

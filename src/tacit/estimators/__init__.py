@@ -1,1 +1,0 @@
-"""The scikit-learn doors: thin classes that join the stages."""

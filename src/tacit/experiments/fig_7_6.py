@@ -1,5 +1,0 @@
-"""Thesis, figure 7.6: diagonally dominant tables on a tree of 3 children and depth 3."""
-
-from tacit.experiments.diagonals import experiment
-
-EXPERIMENT = experiment("fig-7.6", "t33")

@@ -1,5 +1,0 @@
-"""Thesis, figure 7.7: diagonally dominant tables on a tree of 4 children and depth 3."""
-
-from tacit.experiments.diagonals import experiment
-
-EXPERIMENT = experiment("fig-7.7", "t43")

@@ -1,1 +1,0 @@
-"""Matrices to factors: singular vectors, linear systems, moment decompositions."""

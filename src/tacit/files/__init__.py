@@ -1,1 +1,0 @@
-"""In and out: model files, BIF, text formats."""

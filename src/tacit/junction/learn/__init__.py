@@ -1,0 +1,1 @@
+"""Learning junction trees: plan, start, spectral, EM."""

@@ -1,0 +1,260 @@
+"""The ways of learning a junction tree's parameters, each by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.em import AbsoluteGain, Climb, RelativeGain, climb, climb_accelerated
+from tacit.core.input.table import Table
+from tacit.core.progress import silent
+from tacit.junction.model.shared_tables import Ties
+from tacit.junction.structure.junction_tree import JunctionTree
+from tacit.messages.em import Expectation, Prior, em_step, normalise_rows
+from tacit.messages.online_em import Schedule, climb_stepwise
+from tacit.messages.patterns import pattern_blocks
+from tacit.trees.learn.learners import (
+    BATCHES_PER_PASS,
+    FEWEST_PSEUDO_COUNTS,
+    GAIN_PER_PARAMETER,
+    MOST_PSEUDO_COUNTS,
+    START_STATES,
+    Learnt,
+    Settings,
+)
+from tacit.trees.learn.selection.states import set_aside
+from tacit.trees.moments.source import CountedMoments, Moments
+
+Array = NDArray[np.float64]
+
+# Random starts that the moment start is compared with: where the graph is no tree within, they may be better.
+RANDOM_STARTS = 3
+# Pseudo-counts that are tried, in units of those of a first guess, and the rows that it takes to try.
+STRENGTHS = (1.0, 4.0, 16.0, 64.0)
+ROWS_FOR_TRIALS = 100
+# Starts are compared once a step gains less than so many times what ends the polish.
+COARSE = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class JunctionJob:
+    """Data, a junction tree over it and settings: all that a way of learning needs."""
+
+    table: Table
+    junction: JunctionTree
+    ties: Ties
+    moments: CountedMoments
+    shown: Moments  # what spectral learning is shown: these moments, or their means over places
+    settings: Settings
+    report: Callable[[float, str], None]
+
+    def expectation(self, table: Table) -> Expectation:
+        """The E-step over the patterns of some rows."""
+        blocks = pattern_blocks(
+            table.codes,
+            self.junction.tree,
+            table.schema.cards,
+            table.weights,
+            merge=self.settings.compress,
+        )
+        return Expectation(self.ties.layout, tuple(blocks), self.settings.n_jobs)
+
+    @cached_property
+    def marginals(self) -> list[Array]:
+        """The distribution of each leaf, with half a count more for each category."""
+        pairs = self.moments.pairs()
+        counts = np.split(pairs.counts.diagonal() + 0.5, pairs.offsets[1:-1])
+        return [each / each.sum() for each in counts]
+
+    def prior(self, default_leaf: float, default_hidden: float) -> Prior:
+        """The pseudo-counts that the user chose, or the defaults."""
+        chosen = self.settings.pseudo_counts
+        leaf, hidden = (
+            (default_leaf, default_hidden) if isinstance(chosen, str) else (chosen, chosen)
+        )
+        return Prior(self.ties.prior(self.marginals, leaf, hidden))
+
+
+def learn_auto(job: JunctionJob) -> Learnt:
+    """Moment start of a tree within the graph and a few random ones; accelerated MAP-EM from the best.
+
+    Held-out rows choose how many pseudo-counts there are.
+    """
+    ties = job.ties
+    starts = _starts(job)
+    strength, tried = _chosen_strength(job, starts)
+    polished = _polish(job, job.expectation(job.table), job.prior(strength, strength / 2))
+    gain = GAIN_PER_PARAMETER * ties.n_parameters
+    runs = [polished(each, COARSE * gain, f"start {n + 1}") for n, each in enumerate(starts)]
+    best = max(runs, key=lambda run: run.objective)
+    found = polished(best.values, gain, "polishing")
+    more = {
+        "starts": [run.objective for run in runs],
+        "pseudo_counts": strength,
+        "pseudo_counts_tried": tried,
+    }
+    return _learnt(job, found, more)
+
+
+def _starts(job: JunctionJob) -> list[Array]:
+    """The moment start, and some random ones."""
+    from tacit.junction.learn.start import skeleton_start
+
+    rng = np.random.default_rng(job.settings.seed)
+    pairs, table = job.moments.pairs(), job.table
+    first = skeleton_start(
+        job.ties, pairs, table.codes, table.weights, most_states=START_STATES, rng=rng
+    )
+    return [first, *(random_parameters(job.ties, rng) for _ in range(RANDOM_STARTS))]
+
+
+def _polish(
+    job: JunctionJob, expectation: Expectation, prior: Prior
+) -> Callable[[Array, float, str], Climb]:
+    """Accelerated MAP-EM from a start until a step gains less than so many nats."""
+    step = em_step(expectation, job.ties, prior)
+
+    def polished(values: Array, least: float, text: str) -> Climb:
+        return climb_accelerated(
+            step,
+            values,
+            AbsoluteGain(least),
+            normalise=lambda each: normalise_rows(job.ties, each),
+            max_iter=job.settings.max_iter,
+            progress=_told(job, text),
+        )
+
+    return polished
+
+
+def _chosen_strength(
+    job: JunctionJob, starts: Sequence[Array]
+) -> tuple[float, list[dict[str, float]]]:
+    """Pseudo-counts of leaf rows, as many as held-out rows ask for, and what was tried."""
+    first = _prior_strength(job, starts[0])
+    chosen = job.settings.pseudo_counts
+    if not isinstance(chosen, str):
+        return chosen, []
+    train, judged = set_aside(job.table, job.settings.seed, everything=False)
+    if judged is None or train.n_rows < ROWS_FOR_TRIALS:
+        return first, []
+    expectation, judge = job.expectation(train), job.expectation(judged)
+    gain = COARSE * GAIN_PER_PARAMETER * job.ties.n_parameters
+    tried: list[dict[str, float]] = []
+    for times in STRENGTHS:
+        polished = _polish(job, expectation, job.prior(times * first, times * first / 2))
+        runs = [polished(each, gain, f"{times:g} x pseudo-counts") for each in starts[:2]]
+        best = max(runs, key=lambda run: run.objective)
+        score = judge(job.ties.values(best.values))[0] / max(judge.total_weight, 1e-300)
+        tried.append({"pseudo_counts": times * first, "score": score})
+    return max(tried, key=lambda each: each["score"])["pseudo_counts"], tried
+
+
+def learn_em(job: JunctionJob) -> Learnt:
+    """Plain EM from several random starts; the best is kept."""
+    ties, settings = job.ties, job.settings
+    step = em_step(job.expectation(job.table), ties, job.prior(0.0, 0.0))
+    rule = (
+        AbsoluteGain(GAIN_PER_PARAMETER * ties.n_parameters)
+        if settings.tol is None
+        else RelativeGain(settings.tol)
+    )
+    runs = []
+    for number, seed in enumerate(np.random.SeedSequence(settings.seed).spawn(settings.n_restarts)):
+        start = random_parameters(ties, np.random.default_rng(seed))
+        told = _told(job, f"EM {number + 1} of {settings.n_restarts}")
+        runs.append(climb(step, start, rule, max_iter=settings.max_iter, progress=told))
+    best = max(runs, key=lambda run: run.objective)
+    table = [
+        {"objective": run.objective, "n_steps": run.n_steps, "converged": run.converged}
+        for run in runs
+    ]
+    return _learnt(job, best, {"restarts": table, "n_steps": sum(run.n_steps for run in runs)})
+
+
+def learn_online_em(job: JunctionJob, schedule: Schedule | None = None) -> Learnt:
+    """Stepwise EM over small batches of rows, in a random order fixed by the seed."""
+    ties, settings, table = job.ties, job.settings, job.table
+    seeds = np.random.SeedSequence(settings.seed).spawn(2)
+    size = max(1, math.ceil(table.n_rows / BATCHES_PER_PASS))
+    order = np.random.default_rng(seeds[0]).permutation(table.n_rows)
+    batches = [
+        job.expectation(table.take(np.sort(order[first : first + size])))
+        for first in range(0, table.n_rows, size)
+    ]
+    prior = job.prior(MOST_PSEUDO_COUNTS, MOST_PSEUDO_COUNTS / 2)
+    schedule = schedule or Schedule(n_passes=min(settings.max_iter, Schedule().n_passes))
+    start = random_parameters(ties, np.random.default_rng(seeds[1]))
+    found = climb_stepwise(batches, ties, prior, start, schedule, _told(job, "stepwise EM"))
+    return _learnt(job, found, {})
+
+
+def learn_spectral(job: JunctionJob) -> Learnt:
+    """Observable operators by singular vectors and linear systems (thesis chapter 5)."""
+    from tacit.core.threads import one_blas_thread
+    from tacit.junction.learn.spectral import junction_spectral
+
+    job.report(0.1, "counting and factorising")
+    with one_blas_thread():
+        found = junction_spectral(
+            job.junction,
+            job.shown,
+            n_views=job.settings.n_views,
+            features=job.settings.features,
+        )
+    return Learnt(found.network, found.report.as_dict())
+
+
+JUNCTION_WAYS: dict[str, Callable[[JunctionJob], Learnt]] = {
+    "auto": learn_auto,
+    "spectral": learn_spectral,
+    "em": learn_em,
+    "online-em": learn_online_em,
+}
+
+
+def random_parameters(ties: Ties, rng: np.random.Generator) -> Array:
+    """Parameters drawn evenly, rows brought to sum one."""
+    return normalise_rows(ties, rng.uniform(0.05, 1.0, ties.size))
+
+
+def _prior_strength(job: JunctionJob, start: Array) -> float:
+    """Pseudo-counts of leaf rows, from how far they are from the marginals at the start; see `recipes`."""
+    spread, apart = 0.0, 0.0
+    pseudo = job.ties.prior(job.marginals, 1.0, 0.0)
+    for block in job.ties.blocks:
+        every = pseudo[block.span]
+        if every.any():
+            spread += float(every @ (1 - every))
+            apart += float(((start[block.span] - every) ** 2).sum())
+    ratio = spread / max(apart, 1e-12) - 1
+    strength = min(0.7 * ratio, 4 + ratio / 4, job.moments.n_rows / 8)
+    return min(max(strength, FEWEST_PSEUDO_COUNTS), MOST_PSEUDO_COUNTS)
+
+
+def _told(job: JunctionJob, text: str) -> Callable[[int, float], None] | None:
+    if job.report is silent:
+        return None
+
+    def tell(count: int, objective: float) -> None:
+        job.report(1 - 1 / (1 + count / 10), f"{text}, step {count}, {objective:.1f}")
+
+    return tell
+
+
+def _learnt(job: JunctionJob, found: Climb, more: dict[str, Any]) -> Learnt:
+    diagnostics: dict[str, Any] = {
+        "n_parameters": job.ties.n_parameters,
+        "objective": found.objective,
+        "n_steps": found.n_steps,
+        "converged": found.converged,
+        "trace": list(found.trace),
+        **more,
+    }
+    return Learnt(job.ties.tables(found.values), diagnostics)

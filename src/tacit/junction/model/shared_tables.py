@@ -1,0 +1,280 @@
+"""Tables of a junction tree as products of a few parameters, some of them shared.
+
+A node's table leads from the joint states of its parent's variables to its own. Entries where the two
+disagree on a variable that both hold are zero; every other entry is a product of conditional probabilities
+of the graph's variables, each of which is a parameter. Several variables may share theirs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError
+from tacit.junction.structure.graphs import VariableGraph
+from tacit.junction.structure.junction_tree import JunctionTree, junction_tree
+from tacit.messages.network import Layout, Tables, layout
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_REMEMBERED: dict[object, tuple[JunctionTree, Ties]] = {}
+_MOST_REMEMBERED = 32
+
+
+class Family(NamedTuple):
+    """Variables with a distribution given others; one, or several at once where a graph has no directions."""
+
+    children: tuple[str, ...]
+    parents: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Parameters that one family, or several alike, have: one row per joint state of the parents."""
+
+    name: str
+    families: tuple[Family, ...]
+    start: int
+    n_rows: int
+    n_columns: int
+
+    @property
+    def span(self) -> slice:
+        """Where the parameters stand in the flat array."""
+        return slice(self.start, self.start + self.n_rows * self.n_columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Ties:
+    """How the tables of a junction tree are made of parameters."""
+
+    junction: JunctionTree
+    layout: Layout
+    blocks: tuple[Block, ...]
+    factors: Integers  # (place, entry)  the parameters whose product an entry is; two more mean one and zero
+
+    @property
+    def size(self) -> int:
+        """Number of parameters."""
+        return self.blocks[-1].span.stop if self.blocks else 0
+
+    @cached_property
+    def row_starts(self) -> Integers:
+        """Where each conditional distribution starts among the parameters."""
+        rows = [each.start + each.n_columns * np.arange(each.n_rows) for each in self.blocks]
+        return np.concatenate([np.empty(0, dtype=np.int64), *rows]).astype(np.int64)
+
+    @cached_property
+    def n_parameters(self) -> int:
+        """Free parameters: each row sums to one."""
+        return sum(each.n_rows * (each.n_columns - 1) for each in self.blocks)
+
+    def values(self, parameters: Array) -> Array:
+        """The flat tables that parameters make."""
+        extended = np.append(parameters, (1.0, 0.0))
+        out: Array = extended[self.factors[0]]
+        for place in self.factors[1:]:
+            out *= extended[place]
+        return out
+
+    def mass(self, counts: Array) -> Array:
+        """What expected counts of table entries are as counts of the parameters."""
+        found = np.zeros(self.size + 2)
+        for place in self.factors:
+            found += np.bincount(place, weights=counts, minlength=self.size + 2)
+        return found[: self.size]
+
+    def tables(self, parameters: Array) -> Tables:
+        """The tables with rows that sum to one, the same distribution."""
+        return _calibrated(self.layout, self.values(parameters))
+
+    def named(self, parameters: Array) -> dict[str, Array]:
+        """The parameters of each block, as an array with the parents' axes before the child's."""
+        out = {}
+        for block in self.blocks:
+            children, parents = block.families[0]
+            shape = [self.junction.states[name] for name in (*parents, *children)]
+            out[block.name] = parameters[block.span].reshape(shape)
+        return out
+
+    def prior(self, marginals: Sequence[Array], leaf: float, hidden: float) -> Array:
+        """Pseudo-counts per row of parameters: those of leaves spread as their marginals, others evenly.
+
+        Parameters
+        ----------
+        marginals : sequence of arrays
+            The distribution of each leaf.
+        """
+        tree = self.junction.tree
+        places = {name: place for place, name in enumerate(tree.names[: tree.n_leaves])}
+        pseudo = np.empty(self.size)
+        for block in self.blocks:
+            shares = [
+                marginals[places[family.children[0]]]
+                for family in block.families
+                if family.children[0] in places
+            ]
+            row = leaf * np.mean(shares, axis=0) if shares else hidden / block.n_columns
+            pseudo[block.span] = np.broadcast_to(row, (block.n_rows, block.n_columns)).ravel()
+        return pseudo
+
+
+def ties(junction: JunctionTree, shared: Mapping[str, str] | None = None) -> Ties:
+    """How the tables of a junction tree are made of its graph's conditional distributions.
+
+    Parameters
+    ----------
+    junction : JunctionTree
+    shared : mapping of variable to name, optional
+        Variables with the same name here have the same conditional distribution.
+    """
+    lay = layout(junction.tree, junction.n_states)
+    placed = _placed_families(junction)
+    blocks, starts = _blocks(junction, [family for each in placed for family in each], shared or {})
+    one = blocks[-1].span.stop if blocks else 0
+    columns = []
+    for node, families in enumerate(placed):
+        columns.append(_node_factors(junction, node, families, starts, one))
+    depth = max(len(each) for each in columns)
+    factors = np.full((depth, lay.size), one, dtype=np.int64)
+    for node, each in enumerate(columns):
+        factors[: len(each), lay.starts[node] : lay.starts[node + 1]] = each
+    return Ties(junction, lay, blocks, factors)
+
+
+def _placed_families(junction: JunctionTree) -> list[list[Family]]:
+    """The families whose probabilities each node's table multiplies; every family stands once."""
+    tree, graph = junction.tree, junction.graph
+    placed: list[list[Family]] = [[] for _ in tree.names]
+    copies = _copies(junction)
+    for leaf in range(tree.n_leaves):
+        if leaf not in copies:
+            placed[leaf].append(Family(junction.members[leaf], junction.given[leaf]))
+    if graph.parents is None:
+        for node in tree.hidden:
+            above = junction.given[node]
+            own = tuple(name for name in junction.members[node] if name not in above)
+            if own:
+                placed[node].append(Family(own, above))
+        return placed
+    outer = {tree.names[leaf] for leaf in range(tree.n_leaves) if leaf not in copies}
+    reach = {}
+    for node in tree.hidden:
+        above = () if node == tree.root else junction.members[int(tree.parent[node])]
+        reach[node] = {*junction.members[node], *above}
+    for child in graph.variables:
+        if child not in outer:
+            family = Family((child,), graph.parents[child])
+            home = next(node for node in reach if reach[node].issuperset((child, *family.parents)))
+            placed[home].append(family)
+    return placed
+
+
+def _copies(junction: JunctionTree) -> set[int]:
+    """The leaves that only show a variable of a hidden node."""
+    leaves = range(junction.tree.n_leaves)
+    return {leaf for leaf in leaves if junction.given[leaf] == junction.members[leaf]}
+
+
+def _blocks(
+    junction: JunctionTree, families: Sequence[Family], shared: Mapping[str, str]
+) -> tuple[tuple[Block, ...], dict[Family, int]]:
+    """The blocks of parameters, and where each family's start."""
+    groups: dict[str, list[Family]] = {}
+    for family in families:
+        own = "+".join(family.children)
+        groups.setdefault(shared.get(own, own), []).append(family)
+    blocks, starts, start = [], {}, 0
+    for name, members in groups.items():
+        shapes = {
+            tuple(tuple(junction.states[v] for v in side) for side in family) for family in members
+        }
+        if len(shapes) > 1:
+            raise ArgumentError(
+                f"{[family.children[0] for family in members]} share the distribution {name!r}, but have "
+                f"different numbers of states or parents"
+            )
+        rows, columns = (junction.count(side) for side in reversed(members[0]))
+        block = Block(name, tuple(members), start, rows, columns)
+        blocks.append(block)
+        starts.update(dict.fromkeys(members, start))
+        start = block.span.stop
+    return tuple(blocks), starts
+
+
+def _node_factors(
+    junction: JunctionTree,
+    node: int,
+    families: Sequence[Family],
+    starts: Mapping[Family, int],
+    one: int,
+) -> list[Integers]:
+    """For each factor of a node's table, the parameter behind every entry."""
+    tree = junction.tree
+    own = junction.members[node]
+    above = () if node == tree.root else junction.members[int(tree.parent[node])]
+    shape = [junction.states[name] for name in (*above, *own)]
+    axes = np.indices(shape).reshape(len(shape), -1) if shape else np.zeros((0, 1), dtype=np.int64)
+    n_above = len(above)
+    value: dict[str, Integers] = dict(zip(above, axes[:n_above], strict=True))
+    agree = np.ones(axes.shape[1], dtype=np.bool_)
+    for name, codes in zip(own, axes[n_above:], strict=True):
+        agree &= value.get(name, codes) == codes
+        value[name] = codes
+    found = []
+    for family in families:
+        index = np.zeros(axes.shape[1], dtype=np.int64)
+        for name in (*family.parents, *family.children):
+            index = index * junction.states[name] + value[name]
+        found.append(np.where(agree, index + starts[family], one + 1))
+    return found or [np.where(agree, one, one + 1)]
+
+
+def _calibrated(lay: Layout, values: Array) -> Tables:
+    """Tables whose rows sum to one, of the same joint distribution: what is below a row moves up."""
+    tree = lay.tree
+    below = [np.ones(k) for k in lay.n_states]
+    out = values.copy()
+    for node in range(tree.n_nodes):
+        entries = slice(lay.starts[node], lay.starts[node + 1])
+        table = out[entries].reshape(lay.shapes[node]) * below[node]
+        sums = table.sum(axis=1)
+        if node == tree.root:
+            assert math.isclose(sums[0], 1.0, rel_tol=1e-6)
+        else:
+            below[int(tree.parent[node])] *= sums
+        impossible = sums <= 0
+        table[impossible] = 1 / table.shape[1]
+        sums[impossible] = 1.0
+        out[entries] = (table / sums[:, None]).ravel()
+    return Tables(lay, out)
+
+
+def tied(
+    graph: VariableGraph,
+    columns: Sequence[str],
+    states: Mapping[str, int],
+    shared: Mapping[str, str],
+) -> tuple[JunctionTree, Ties]:
+    """The junction tree of a graph and its ties; remembered, because a graph is often fitted many times."""
+    links = graph.parents if graph.parents is not None else graph.neighbours
+    key = (
+        graph.parents is None,
+        tuple((name, tuple(sorted(links[name]))) for name in graph.variables),
+        tuple(columns),
+        tuple((name, states[name]) for name in graph.variables if name in states),
+        tuple(sorted(shared.items())),
+    )
+    if key not in _REMEMBERED:
+        while len(_REMEMBERED) >= _MOST_REMEMBERED:
+            _REMEMBERED.pop(next(iter(_REMEMBERED)))
+        junction = junction_tree(graph, columns, states)
+        _REMEMBERED[key] = (junction, ties(junction, shared))
+    return _REMEMBERED[key]

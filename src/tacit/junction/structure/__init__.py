@@ -1,0 +1,1 @@
+"""Graphs, and the junction trees made of them."""

@@ -1,0 +1,259 @@
+"""HMMs whose hidden part is no chain of single variables: of higher order, and of several chains."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from tacit.core.arguments import check_count
+from tacit.errors import DataError
+from tacit.junction.latent_junction_tree import JunctionEstimator, Model
+
+if TYPE_CHECKING:
+    from tacit.core.input.table import Schema, Table
+    from tacit.junction.structure.graphs import VariableGraph
+
+
+class ChainEstimator(JunctionEstimator):
+    """A junction tree over columns that follow each other in time."""
+
+    homogeneous: bool
+
+    def _read(self, X: Any, sample_weight: Any) -> Table:
+        """Rows as codes; where all places share their parameters, all columns have the same categories."""
+        from tacit.core.input.table import Schema
+        from tacit.trees.data.read_table import encode, read_table
+
+        table = read_table(X, n_bins=self.n_bins, sample_weight=sample_weight)
+        if not self.homogeneous or len({column.categories for column in table.schema.columns}) == 1:
+            return table
+        columns = _alike(table.schema)
+        return encode(X, Schema(columns), sample_weight=sample_weight)
+
+    def _shown(self, moments: Any) -> Any:
+        from tacit.junction.moments.homogeneous import ShiftedMoments
+
+        return ShiftedMoments(moments) if self.homogeneous else moments
+
+    def _graph(self, schema: Schema) -> tuple[list[tuple[str, str]], dict[str, str]]:
+        """Edges from parent to child, and who shares a distribution with whom."""
+        raise NotImplementedError
+
+    def _model(self, schema: Schema) -> Model:
+        edges, shared = self._graph(schema)
+        return Model(_remembered(tuple(edges)), shared if self.homogeneous else {})
+
+
+@lru_cache(maxsize=16)
+def _remembered(edges: tuple[tuple[str, str], ...]) -> VariableGraph:
+    """The graph of some edges; remembered, because one is often fitted many times."""
+    from tacit.junction.structure.graphs import VariableGraph
+
+    return VariableGraph.of(edges)
+
+
+def _alike(schema: Schema) -> tuple[Any, ...]:
+    """The columns with the categories of all of them together."""
+    from dataclasses import replace
+
+    from tacit.core.input.columns import categorical_column
+
+    binned = [column.name for column in schema.columns if column.edges is not None]
+    if binned:
+        raise DataError(
+            f"column {binned[0]!r} was cut into bins of its own, but a homogeneous chain needs the same "
+            f"categories everywhere; cut the columns alike beforehand, or pass homogeneous=False"
+        )
+    values = {value for column in schema.columns for value in column.categories}
+    whole = categorical_column("all", values)
+    return tuple(replace(whole, name=column.name) for column in schema.columns)
+
+
+class HigherOrderHMM(ChainEstimator):
+    """A hidden Markov model whose hidden state depends on several before it.
+
+    Every column is one place in time, in the order of the table; rows are sequences of the same length, with
+    missing cells where something was not observed. Hidden variables are called ``h0``, ``h1``, ...
+
+    Parameters
+    ----------
+    order : int
+        How many states before it a state depends on.
+    n_states : int or "auto"
+        States of each hidden variable; "auto" tries 2, 3, 4 and 6 on held-out rows.
+    homogeneous : bool
+        Whether all places share one emission and one transition. With learn="spectral" the chain is then
+        taken to be in its stationary state from the start.
+    learn, n_views, features, n_restarts, tol, max_iter, pseudo_counts : optional
+        How parameters are learnt, as for `LatentJunctionTree`.
+    negative, unknown, n_bins, compress, n_jobs, progress, random_state : optional
+        As for `LatentTree`.
+
+    Attributes
+    ----------
+    junction_ : JunctionTree
+        The tree over sets of hidden variables that everything runs on; `tree_` and `topology_` are its shape.
+    n_states_ : dict of str to int
+        The states of each hidden variable.
+    schema_, parameters_, diagnostics_
+        As for `LatentTree`; ``diagnostics_["treewidth"]`` is that of the graph.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> rows = tacit.toy.random_tree_model(n_leaves=6, random_state=0).sample(200, random_state=1)
+    >>> model = tacit.HigherOrderHMM(order=2, n_states=2).fit(rows)
+    >>> model.junction_.treewidth
+    2
+    """
+
+    def __init__(
+        self,
+        order: int = 2,
+        n_states: int | str = "auto",
+        *,
+        homogeneous: bool = False,
+        learn: str = "auto",
+        n_views: int = 3,
+        features: int = 4,
+        n_restarts: int = 5,
+        tol: float | None = 1e-4,
+        max_iter: int = 1000,
+        pseudo_counts: float | str = "auto",
+        negative: str = "floor",
+        unknown: str = "error",
+        n_bins: int = 5,
+        compress: bool = True,
+        n_jobs: int | None = None,
+        progress: Any = None,
+        random_state: int = 0,
+    ) -> None:
+        self.order = order
+        self.n_states = n_states
+        self.homogeneous = homogeneous
+        self.learn = learn
+        self.n_views = n_views
+        self.features = features
+        self.n_restarts = n_restarts
+        self.tol = tol
+        self.max_iter = max_iter
+        self.pseudo_counts = pseudo_counts
+        self.negative = negative
+        self.unknown = unknown
+        self.n_bins = n_bins
+        self.compress = compress
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.random_state = random_state
+
+    def _graph(self, schema: Schema) -> tuple[list[tuple[str, str]], dict[str, str]]:
+        check_count("order", self.order)
+        edges, shared = [], {}
+        hidden = _fresh_names("h", len(schema), schema)
+        for time, column in enumerate(schema.names):
+            before = hidden[max(0, time - self.order) : time]
+            edges += [(earlier, hidden[time]) for earlier in before]
+            edges.append((hidden[time], column))
+            shared[column] = "emission"
+            shared[hidden[time]] = f"start {time}" if time < self.order else "transition"
+        return edges, shared
+
+
+class FactorialHMM(ChainEstimator):
+    """Several independent hidden chains that are observed together (Ghahramani and Jordan 1997).
+
+    Every column is one place in time, in the order of the table. The chains are called ``a``, ``b``, ...,
+    their hidden variables ``a0``, ``a1``, ...
+
+    Parameters
+    ----------
+    n_chains : int
+        How many chains there are.
+    n_states : int or "auto"
+        States of each hidden variable of each chain; "auto" tries 2, 3, 4 and 6 on held-out rows.
+    homogeneous : bool
+        Whether all places share one emission, and each chain has one transition. With learn="spectral" the
+        chains are then taken to be in their stationary state from the start.
+    learn, n_views, features, n_restarts, tol, max_iter, pseudo_counts : optional
+        How parameters are learnt, as for `LatentJunctionTree`.
+    negative, unknown, n_bins, compress, n_jobs, progress, random_state : optional
+        As for `LatentTree`.
+
+    Attributes
+    ----------
+    junction_ : JunctionTree
+        The tree over sets of hidden variables that everything runs on; `tree_` and `topology_` are its shape.
+    n_states_ : dict of str to int
+        The states of each hidden variable.
+    schema_, parameters_, diagnostics_
+        As for `LatentTree`; ``diagnostics_["treewidth"]`` is that of the graph.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> rows = tacit.toy.random_tree_model(n_leaves=5, random_state=0).sample(200, random_state=1)
+    >>> model = tacit.FactorialHMM(n_chains=2, n_states=2).fit(rows)
+    >>> sorted(model.n_states_)[:2]
+    ['a0', 'a1']
+    """
+
+    def __init__(
+        self,
+        n_chains: int = 2,
+        n_states: int | str = "auto",
+        *,
+        homogeneous: bool = False,
+        learn: str = "auto",
+        n_views: int = 3,
+        features: int = 4,
+        n_restarts: int = 5,
+        tol: float | None = 1e-4,
+        max_iter: int = 1000,
+        pseudo_counts: float | str = "auto",
+        negative: str = "floor",
+        unknown: str = "error",
+        n_bins: int = 5,
+        compress: bool = True,
+        n_jobs: int | None = None,
+        progress: Any = None,
+        random_state: int = 0,
+    ) -> None:
+        self.n_chains = n_chains
+        self.n_states = n_states
+        self.homogeneous = homogeneous
+        self.learn = learn
+        self.n_views = n_views
+        self.features = features
+        self.n_restarts = n_restarts
+        self.tol = tol
+        self.max_iter = max_iter
+        self.pseudo_counts = pseudo_counts
+        self.negative = negative
+        self.unknown = unknown
+        self.n_bins = n_bins
+        self.compress = compress
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.random_state = random_state
+
+    def _graph(self, schema: Schema) -> tuple[list[tuple[str, str]], dict[str, str]]:
+        check_count("n_chains", self.n_chains)
+        edges: list[tuple[str, str]] = []
+        shared = {}
+        for chain in range(self.n_chains):
+            letter = chr(ord("a") + chain) if chain < 26 else f"chain{chain}_"
+            hidden = _fresh_names(letter, len(schema), schema)
+            for time, column in enumerate(schema.names):
+                if time:
+                    edges.append((hidden[time - 1], hidden[time]))
+                edges.append((hidden[time], column))
+                shared[column] = "emission"
+                shared[hidden[time]] = f"{letter}: " + ("transition" if time else "start")
+        return edges, shared
+
+
+def _fresh_names(letter: str, count: int, schema: Schema) -> list[str]:
+    """Names of hidden variables that no column has."""
+    while any(f"{letter}{time}" in schema for time in range(count)):
+        letter += "'"
+    return [f"{letter}{time}" for time in range(count)]

@@ -1,0 +1,1 @@
+"""ARPA files and folders of counts."""

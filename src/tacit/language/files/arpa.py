@@ -1,0 +1,310 @@
+"""N-gram models as ARPA files, the form that SRILM, KenLM, Kaldi and others share.
+
+A line for each n-gram: the logarithm to base 10 of its probability, its words, and but for the highest order
+the logarithm of its weight as a context. These are the only logarithms of Tacit that are not natural.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.files.atomic import atomic_path
+from tacit.core.input.text import text_sources
+from tacit.errors import FileFormatError
+from tacit.language.data.vocabulary import BEGIN, SPECIAL, Vocabulary
+from tacit.language.model.backoff import GramModel, packed
+from tacit.language.moments.ngram_counts import MOST_ORDER
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_BUFFER = 1 << 22
+_KENLM = b"mmap lm http://kheafield.com/code"  # how KenLM's own files begin
+
+
+def write_arpa(model: GramModel, path: str | os.PathLike[str]) -> None:
+    """Write an n-gram model as an ARPA file, whole or not at all; packed if it ends as packed files do.
+
+    Numbers have seven digits behind the point; -99 stands for the logarithm of zero.
+
+    Raises
+    ------
+    FileWriteError
+        The file cannot be written there.
+    """
+    from tacit.language.loops.arpa import put_grams
+
+    known, offsets = model.vocabulary, model.offsets.tolist()
+    longest = int(np.diff(known.starts).max())
+    arrays, n_contexts = packed(model), max(model.n_contexts, 1)
+    with atomic_path(path) as temporary, _sink(temporary) as file:
+        sizes = np.diff(model.offsets).tolist()
+        counts = [f"ngram {order}={size}\n" for order, size in enumerate(sizes, 1)]
+        file.write(("\\data\\\n" + "".join(counts)).encode())
+        for order in range(1, model.order + 1):
+            file.write(f"\n\\{order}-grams:\n".encode())
+            room = 64 + order * longest
+            out = np.empty(max(_BUFFER, 2 * room), dtype=np.uint8)
+            # Contexts of each length begin where the order of that length does.
+            cursors = np.minimum(np.array([0, *offsets[: order - 1]]), n_contexts - 1)
+            gram = offsets[order - 1]
+            while gram < offsets[order]:
+                gram, n = put_grams(
+                    arrays,
+                    order,
+                    gram,
+                    offsets[order],
+                    cursors,
+                    known.store,
+                    known.starts,
+                    room,
+                    out,
+                )
+                file.write(out[:n].tobytes())
+        file.write(b"\n\\end\\\n")
+
+
+def _sink(path: Path) -> Any:
+    """A file to write bytes to, which are packed by its ending."""
+    ending = path.suffix.lower()
+    if ending == ".gz":
+        import gzip
+
+        return gzip.GzipFile(path, "wb", mtime=0)  # the same model, the same bytes
+    if ending == ".bz2":
+        import bz2
+
+        return bz2.open(path, "wb")
+    if ending == ".xz":
+        import lzma
+
+        return lzma.open(path, "wb")
+    if ending == ".zst":
+        import pyarrow as pa
+
+        return pa.output_stream(str(path), compression="zstd")
+    return path.open("wb")
+
+
+def read_arpa(path: str | os.PathLike[str]) -> GramModel:
+    """The n-gram model of an ARPA file, which may be packed (``.gz``, ``.bz2``, ``.xz``, ``.zst``).
+
+    ``<s>``, ``</s>`` and ``<unk>`` that are not listed have probability zero. N-grams without their first
+    word need not be listed (files of pruned models lack some); those without their last word must be.
+
+    Raises
+    ------
+    MissingDataError, FileFormatError
+        There is no such file, or it is not as it should be; the message has the number of the line.
+    """
+    source = next(iter(text_sources(Path(path))))
+    text = b"".join(source.blocks)
+    if text.startswith(_KENLM):
+        raise FileFormatError(
+            f"{source.name} is a binary file of KenLM; give the ARPA file that it was made from"
+        )
+    return _Arpa(source.name, text).read()
+
+
+class _Arpa:
+    """The text of an ARPA file, and how far it was read."""
+
+    def __init__(self, name: str, text: bytes) -> None:
+        self.name, self.text, self.at = name, text, 0
+
+    def wrong(self, what: str, at: int | None = None) -> FileFormatError:
+        line = self.text.count(b"\n", 0, self.at if at is None else at) + 1
+        return FileFormatError(f"{self.name}, line {line}: {what}")
+
+    def line(self) -> bytes:
+        """The next line that is not blank; `at` stays at its beginning until `past` is called."""
+        while self.at < len(self.text):
+            stop = self.text.find(b"\n", self.at)
+            self.stop = len(self.text) if stop < 0 else stop + 1
+            found = self.text[self.at : self.stop].strip()
+            if found:
+                return found
+            self.at = self.stop
+        raise self.wrong("the file ends here; it is cut off, or no ARPA file")
+
+    def past(self) -> None:
+        self.at = self.stop
+
+    def expect(self, wanted: str) -> None:
+        found = self.line()
+        if found != wanted.encode():
+            shown = found[:40].decode(errors="replace")
+            raise self.wrong(f"expected '{wanted}', but there is '{shown}'")
+        self.past()
+
+    def read(self) -> GramModel:
+        sizes = self.sizes()
+        self.expect("\\1-grams:")
+        vocabulary, probs, weights = self.unigrams(sizes[0])
+        n = len(vocabulary)
+        empty = np.full(n + 1, n, dtype=np.int64)  # no n-gram has a continuation yet
+        words, none = np.arange(n, dtype=np.int32), np.full(n, -1, dtype=np.int32)
+        if len(sizes) == 1:
+            empty, weights = empty[-1:], weights[:0]
+        model = GramModel(vocabulary, np.array([0, n]), words, none, empty, probs, weights)
+        for order, size in enumerate(sizes[1:], 2):
+            self.expect(f"\\{order}-grams:")
+            model = self.extended(model, order, size, is_last=order == len(sizes))
+        self.expect("\\end\\")
+        return model
+
+    def sizes(self) -> list[int]:
+        """How many n-grams each order is said to have."""
+        while self.line() != b"\\data\\":
+            if self.line().startswith(b"\\"):
+                raise self.wrong("expected '\\data\\'; is this an ARPA file?")
+            self.past()
+        self.past()
+        sizes: list[int] = []
+        while (found := self.line()).startswith(b"ngram"):
+            order, _, size = found[5:].partition(b"=")
+            if order.strip() != str(len(sizes) + 1).encode() or not size.strip().isdigit():
+                raise self.wrong(f"expected 'ngram {len(sizes) + 1}=...'")
+            sizes.append(int(size))
+            self.past()
+        if not sizes:
+            raise self.wrong("expected 'ngram 1=...'")
+        if len(sizes) > MOST_ORDER:
+            raise self.wrong(f"n-grams of {len(sizes)} words; there may be {MOST_ORDER} at most")
+        return sizes
+
+    def check_size(self, order: int, size: int) -> None:
+        """Raise where more n-grams are announced than the rest of the file has room for."""
+        shortest = 2 * (order + 1)  # a digit and words of a letter, with something behind each
+        if size * shortest > len(self.text) - self.at + 1:
+            raise self.wrong(
+                f"{size} {order}-grams are announced, but the rest of the file is too short for them"
+            )
+
+    def unigrams(self, size: int) -> tuple[Vocabulary, Array, Array]:
+        from tacit.language.loops.arpa import MOST_WEIGHT
+
+        found: dict[bytes, tuple[float, float]] = {
+            word.encode(): (-np.inf, 0.0) for word in SPECIAL
+        }
+        seen: set[bytes] = set()
+        self.check_size(1, size)
+        for place in range(size):
+            cells = self.line().split()
+            if cells[0].startswith(b"\\") or len(cells) not in (2, 3):
+                raise self.wrong(
+                    f"expected logarithm, word and weight: {size} unigrams are announced, {place} were read"
+                )
+            numbers = self.number(cells[0]), self.number(cells[2]) if len(cells) == 3 else 0.0
+            try:
+                word = cells[1].decode()
+            except UnicodeDecodeError as error:
+                raise self.wrong(f"a word that is no UTF-8: {error}") from error
+            if cells[1] in seen:
+                raise self.wrong(f"the word {word!r} is listed twice")
+            if numbers[0] > 1e-6 or numbers[1] > MOST_WEIGHT:
+                raise self.wrong(
+                    f"{max(numbers)} is the logarithm of more than one, or of no weight that can be"
+                )
+            seen.add(cells[1])
+            found[cells[1]] = numbers
+            self.past()
+        logs = np.array(list(found.values()))
+        probs, weights = _linear(logs[:, 0]), _linear(logs[:, 1])
+        probs[BEGIN] = 0.0  # never follows anything
+        return Vocabulary.of_bytes(list(found)), probs, weights
+
+    def number(self, cell: bytes) -> float:
+        """A number of the line."""
+        try:
+            value = float(cell)
+        except ValueError:
+            value = np.nan
+        if math.isnan(value) or b"_" in cell:  # which Python takes for a part of a number
+            raise self.wrong(f"{cell.decode(errors='replace')!r} is no number")
+        return value
+
+    def extended(self, model: GramModel, order: int, size: int, *, is_last: bool) -> GramModel:
+        """A model with the n-grams of the next order."""
+        from tacit.language.loops.arpa import find_contexts, find_suffixes
+
+        ids, logs, log_weights, begin = self.grams(model.vocabulary, order, size)
+        contexts = np.empty(size, dtype=np.int64)
+        find_contexts(model.words, model.firsts, ids, contexts)
+        if size and contexts.min() < 0:
+            place = int(np.argmin(contexts))
+            raise self.wrong(
+                f"the n-gram without its last word is not listed among those of order {order - 1}",
+                self.place_of(begin, place),
+            )
+        rows = np.lexsort((ids[:, -1], contexts))
+        contexts, words = contexts[rows], ids[rows, -1]
+        twice = (contexts[1:] == contexts[:-1]) & (words[1:] == words[:-1])
+        if twice.any():
+            place = int(rows[1:][twice].min())
+            raise self.wrong("the n-gram is listed twice", self.place_of(begin, place))
+        suffixes = np.empty(size, dtype=np.int32)
+        find_suffixes(packed(model), contexts, words, suffixes)
+        n, low = len(model), int(model.offsets[-2])
+        starts = n + np.searchsorted(contexts, np.arange(low, n), side="left")
+        firsts = np.concatenate([model.firsts[:low], starts, [n + size]])
+        weights = model.backoffs
+        if not is_last:
+            firsts = np.concatenate([firsts, np.full(size, n + size)])
+            weights = np.concatenate([weights, _linear(log_weights[rows])])
+        return GramModel(
+            model.vocabulary,
+            np.append(model.offsets, n + size),
+            np.concatenate([model.words, words]),
+            np.concatenate([model.suffixes, suffixes]),
+            firsts,
+            np.concatenate([model.probs, _linear(logs[rows])]),
+            weights,
+        )
+
+    def grams(
+        self, known: Vocabulary, order: int, size: int
+    ) -> tuple[NDArray[np.int32], Array, Array, int]:
+        """Words, logarithms and where the lines of an order begin."""
+        from tacit.language.loops import arpa
+
+        self.check_size(order, size)
+        ids = np.empty((size, order), dtype=np.int32)
+        logs, weights = np.empty(size), np.empty(size)
+        table: Any = (known.table.slots, known.table.hashes, known.starts, known.store)
+        begin = self.at
+        text = np.frombuffer(self.text, dtype=np.uint8)
+        n, at, why = arpa.parse_grams(text, begin, size, table, ids, logs, weights)
+        if why != arpa.GOOD:
+            reasons = {
+                arpa.BAD_NUMBER: "this is no number where a logarithm should be",
+                arpa.FEW_WORDS: f"expected an n-gram of {order} words: {size} are announced, {n} were read",
+                arpa.UNKNOWN_WORD: "a word is not among the unigrams",
+                arpa.MORE_THERE: f"there is more than an n-gram of {order} words and its weight",
+                arpa.TOO_HIGH: "the logarithm of more than one, or of no weight that can be",
+            }
+            raise self.wrong(reasons[why], at)
+        self.at = int(at)
+        return ids, logs, weights, begin
+
+    def place_of(self, begin: int, place: int) -> int:
+        """Where the line of an n-gram begins; blank lines do not count."""
+        at = begin
+        while True:
+            stop = self.text.find(b"\n", at)
+            if stop < 0 or self.text[at:stop].strip():
+                if place == 0:
+                    return at
+                place -= 1
+            at = stop + 1
+
+
+def _linear(logs: Array) -> Array:
+    """Numbers of logarithms to base 10; -99 and below is that of zero."""
+    return np.where(logs <= -99, 0.0, 10.0 ** np.maximum(logs, -99))

@@ -1,0 +1,1 @@
+"""Low rank factors, ensemble weights, word classes, counting."""

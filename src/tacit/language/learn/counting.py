@@ -1,0 +1,348 @@
+"""Counting the n-grams of texts, also of those that do not fit memory: piece by piece, on disk.
+
+There a text is read twice, once for its vocabulary, once for its n-grams. Each piece that was counted is a
+folder of its own; work that was broken off goes on after the last one. Counts of several texts are joined,
+each read with a vocabulary of its own or all with the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.core.progress import Report, silent
+from tacit.errors import ArgumentError, DataError, TacitError
+from tacit.language.data.corpus import Corpus, Watch, read_blocks, read_corpus, read_vocabulary
+from tacit.language.data.vocabulary import Vocabulary, joint_vocabulary
+from tacit.language.files.counts import CountsFolder, read_counts, write_counts
+from tacit.language.moments.ngram_counts import GramCounts
+
+_logger = logging.getLogger(__name__)
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_FEWEST = 10_000  # words of a piece, however little memory there is
+WORDS_GIVEN = "words_given"  # a note of counts whose words were a list, not those of the text
+_PIECE, _JOINT = "piece", "joint"  # what the names of folders begin with
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a text is read and counted."""
+
+    order: int
+    pads: str = "one"
+    vocabulary: Vocabulary | None = None
+    least_count: int = 1
+    n_words: int | None = None
+    markers: str = "error"
+    unknown: str = "word"
+
+    def corpus(self, X: Any, watch: Watch | None = None) -> Corpus:
+        """A text that fits memory."""
+        return read_corpus(
+            X,
+            vocabulary=self.vocabulary,
+            least_count=self.least_count,
+            n_words=self.n_words,
+            markers=self.markers,
+            unknown=self.unknown,
+            watch=watch,
+        )
+
+
+def memory_bytes(memory: Any) -> int:
+    """The number of bytes that a caller allows: a number, or a text as ``"2GB"`` or ``"300 MB"``.
+
+    Examples
+    --------
+    >>> memory_bytes("300MB"), memory_bytes(5000)
+    (300000000, 5000)
+    """
+    if isinstance(memory, int | np.integer) and not isinstance(memory, bool) and memory > 0:
+        return int(memory)
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?B?)\s*", str(memory).upper())
+    if isinstance(memory, str) and found and float(found[1]) > 0:
+        unit = found[2] if found[2] in _UNITS else found[2] + "B"
+        return int(float(found[1]) * _UNITS[unit])
+    raise ArgumentError(f"memory={memory!r}; give bytes, or a text as '2GB' or '300MB'")
+
+
+def pace(report: Report, what: str, low: float = 0.0, high: float = 1.0) -> Watch:
+    """What tells of words as they come, and how many in a second, while the share goes from low to high."""
+    report(low, what)
+    begun = time.perf_counter()
+
+    def watch(n_words: int, share: float) -> None:
+        speed = n_words / max(time.perf_counter() - begun, 1e-9)
+        report(low + (high - low) * share, f"{what}: {n_words:,} words, {speed:,.0f} words/s")
+
+    return watch
+
+
+def count_in_memory(X: Any, reading: Reading, report: Report = silent) -> GramCounts:
+    """The counts of a text that fits memory."""
+    corpus = reading.corpus(X, pace(report, "reading", 0.0, 0.4))
+    watch = pace(report, "counting", 0.4, 0.8)
+    counts = GramCounts.of(corpus, reading.order, pads=reading.pads)
+    watch(corpus.n_words, 1.0)
+    return counts
+
+
+@contextmanager
+def count_on_disk(
+    X: Any, reading: Reading, memory: int, folder: Any = None, report: Report = silent
+) -> Iterator[GramCounts]:
+    """The counts of a text, mapped from disk; gone after the block, unless a folder is given.
+
+    Parameters
+    ----------
+    X : path, list of paths, list of lines, or Arrow column
+        What can be read twice.
+    memory : int
+        Bytes that counting may use, about.
+    folder : path, optional
+        Where pieces are kept. If it holds pieces of the same text, counted alike, work goes on after them;
+        otherwise it starts over, and the log says so.
+    """
+    if isinstance(X, Iterator):
+        raise ArgumentError(
+            "with memory= a text is read twice, but an iterator is gone after once; give a path or a list"
+        )
+    for path in X if isinstance(X, list | tuple) else [Path(X)] if isinstance(X, str) else [X]:
+        if isinstance(path, os.PathLike) and _is_pipe(Path(path)):
+            raise ArgumentError(
+                f"with memory= a text is read twice, but {str(path)!r} is gone after once; give a file"
+            )
+    with _place(folder) as place:
+        yield _counted(X, reading, memory, place, report)
+
+
+def _is_pipe(path: Path) -> bool:
+    return path.exists() and not (path.is_file() or path.is_dir())
+
+
+@contextmanager
+def counts_of(
+    X: Any,
+    reading: Reading,
+    *,
+    memory: int | str | None = None,
+    folder: Any = None,
+    report: Report = silent,
+) -> Iterator[GramCounts]:
+    """The counts of a text, in memory, or on disk where memory or a folder is given."""
+    if memory is None and folder is None:
+        yield count_in_memory(X, reading, report)
+        return
+    room = memory_bytes("2GB" if memory is None else memory)
+    with count_on_disk(X, reading, room, folder, report) as counts:
+        yield counts
+
+
+@contextmanager
+def joined_counts(
+    paths: Sequence[Path],
+    *,
+    least_count: int = 1,
+    n_words: int | None = None,
+    folder: Any = None,
+    report: Report = silent,
+) -> Iterator[GramCounts]:
+    """The counts of several folders together, mapped from disk: those of all their texts read at once.
+
+    One of the folders at a time is in memory, and only where it knows other words than the rest.
+
+    Parameters
+    ----------
+    paths : list of paths
+        Folders that `counts.write_counts` wrote, all with their own words or all with the same.
+    least_count, n_words : int
+        Which words are kept, see `tacit.language.data.vocabulary.counted_vocabulary`.
+    folder : path, optional
+        For what comes between; by default a temporary one.
+
+    Raises
+    ------
+    DataError
+        The counts are of different orders, or the words of some were given and those of others learnt.
+    """
+    parts = [read_counts(path) for path in paths]
+    if not parts:
+        raise DataError("there are no counts to join; give at least one")
+    selects = least_count > 1 or n_words is not None
+    same = all(part.vocabulary == parts[0][0].vocabulary for part, _ in parts)
+    _check_alike(paths, parts, same=same, selects=selects)
+    with _place(folder) as place:
+        names = list(paths)
+        if selects or not same:
+            pairs = [(part.vocabulary, part.tables[0].counts) for part, _ in parts]
+            known, maps = joint_vocabulary(pairs, least_count=least_count, n_words=n_words)
+            for number, ((part, _), numbers) in enumerate(zip(parts, maps, strict=True)):
+                report(0.6 * number / len(paths), f"numbering words of {paths[number].name} anew")
+                names[number] = place / f"{_PIECE}-{number:05d}"
+                write_counts(part.renamed(known, numbers), names[number])
+        report(0.6, f"joining {len(names)} counts")
+        yield _joined(names, place)
+
+
+def _check_alike(
+    paths: Sequence[Path],
+    parts: Sequence[tuple[GramCounts, dict[str, Any]]],
+    *,
+    same: bool,
+    selects: bool,
+) -> None:
+    """Raise where counts cannot be those of one text."""
+    first, _ = parts[0]
+    for path, (part, notes) in zip(paths, parts, strict=True):
+        if (part.order, part.pads) != (first.order, first.pads):
+            raise DataError(
+                f"{str(path)!r} has n-grams of order {part.order} with {part.pads} <s> in front of lines, "
+                f"{str(paths[0])!r} of order {first.order} with {first.pads}; count all alike"
+            )
+        if WORDS_GIVEN in notes and not same:
+            raise DataError(
+                f"{str(path)!r} was counted with a list of words, and others have other words; count all "
+                "with the same list, or all without"
+            )
+        if WORDS_GIVEN in notes and selects:
+            raise DataError(
+                f"{str(path)!r} was counted with a list of words, which all stay; least counts and numbers "
+                "of words are for words of the texts"
+            )
+
+
+@contextmanager
+def _place(folder: Any) -> Iterator[Path]:
+    """The folder, or a temporary one."""
+    if folder is not None:
+        yield Path(folder)
+        return
+    with tempfile.TemporaryDirectory(prefix="tacit-") as place:
+        yield Path(place)
+
+
+def clear_pieces(folder: Path) -> bool:
+    """Remove the pieces in a folder, and the folder where nothing else is in it; whether there were any."""
+    pieces = [
+        path
+        for kind in (_PIECE, _JOINT)
+        for path in (*folder.glob(f"{kind}-*"), *folder.glob(f".{kind}-*.part"))
+    ]
+    for path in pieces:
+        shutil.rmtree(path, ignore_errors=True)
+    with suppress(OSError):  # not there, or not empty
+        folder.rmdir()
+    return bool(pieces)
+
+
+def _counted(X: Any, reading: Reading, memory: int, folder: Path, report: Report) -> GramCounts:
+    known = reading.vocabulary or read_vocabulary(
+        X,
+        least_count=reading.least_count,
+        n_words=reading.n_words,
+        markers=reading.markers,
+        unknown=reading.unknown,
+        watch=pace(report, "reading words", 0.0, 0.2),
+    )
+    # Numbers of words, places and their order; room for sorting; tables of every order.
+    n_words = max(memory // (2 * (24 + 24 * reading.order)), _FEWEST)
+    watch = pace(report, "counting", 0.2, 0.6)
+    blocks = read_blocks(X, known, markers=reading.markers, unknown=reading.unknown, watch=watch)
+    names: list[Path] = []
+    taken = 0
+    for number, piece in enumerate(_pieces(blocks, n_words, known)):
+        path = folder / f"{_PIECE}-{number:05d}"
+        notes = {"order": reading.order, "pads": reading.pads, "text": _mark(piece)}
+        if taken == number and _is_done(path, notes, known):
+            taken += 1
+        else:
+            write_counts(GramCounts.of(piece, reading.order, pads=reading.pads), path, notes)
+        names.append(path)
+    if taken:
+        _logger.info("went on after %d pieces that were counted before", taken)
+    if not names:
+        return GramCounts.empty(known, reading.order, pads=reading.pads)
+    report(0.6, f"joining {len(names)} pieces")
+    return _joined(names, folder)
+
+
+def _pieces(blocks: Iterable[Corpus], n_words: int, known: Vocabulary) -> Iterator[Corpus]:
+    """Whole lines, about so many words at once."""
+    held: list[Corpus] = []
+    for block in blocks:
+        low = 0
+        while low < block.n_lines:
+            before = int(block.ends[low - 1]) if low else 0
+            room = n_words - sum(part.n_words + part.n_lines for part in held)
+            sizes = block.ends[low:] - before + np.arange(1, block.n_lines - low + 1)
+            high = low + max(int(np.searchsorted(sizes, room, side="right")), 0 if held else 1)
+            if high > low:
+                held.append(block.part(low, high))
+                low = high
+            if low < block.n_lines:
+                yield _together(held, known)
+                held = []
+    if held:
+        yield _together(held, known)
+
+
+def _together(parts: Sequence[Corpus], known: Vocabulary) -> Corpus:
+    shifts = np.cumsum([0, *(part.n_words for part in parts[:-1])])
+    ends = [part.ends + shift for part, shift in zip(parts, shifts, strict=True)]
+    return Corpus(np.concatenate([part.ids for part in parts]), np.concatenate(ends), known)
+
+
+def _is_done(path: Path, notes: dict[str, Any], known: Vocabulary) -> bool:
+    """Whether a folder holds this very piece already."""
+    if not path.exists():
+        return False
+    try:
+        counts, found = read_counts(path)
+        if found == notes and counts.vocabulary == known:
+            return True
+    except TacitError as error:
+        _logger.warning("%s", error)
+    _logger.warning("%s holds counts of something else; counting starts over from there", path)
+    return False
+
+
+def _mark(piece: Corpus) -> str:
+    """What tells one piece of text from another."""
+    found = hashlib.blake2b(piece.ids.tobytes(), digest_size=16)
+    found.update(piece.ends.tobytes())
+    return found.hexdigest()
+
+
+def _joined(names: list[Path], folder: Path) -> GramCounts:
+    """The sum of all pieces; neighbours are joined two by two, so that each is read few times."""
+    level, step = names, 0
+    while len(level) > 1:
+        above: list[Path] = []
+        for place in range(0, len(level), 2):
+            pair = level[place : place + 2]
+            if len(pair) == 1:
+                above += pair
+                continue
+            path = folder / f"{_JOINT}-{step:02d}-{place:05d}"
+            one, two = (read_counts(each)[0] for each in pair)
+            with CountsFolder(path) as made:
+                made.finish(one.added(two, made.allocate))
+            for each in pair:
+                if each not in names:
+                    shutil.rmtree(each, ignore_errors=True)
+            above.append(path)
+        level, step = above, step + 1
+    return read_counts(level[0])[0]

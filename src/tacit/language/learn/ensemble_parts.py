@@ -1,0 +1,182 @@
+"""The low rank parts of power low rank ensembles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.language.learn.block_matrix import BlockMatrix
+from tacit.language.learn.low_rank import (
+    Factor,
+    LowRank,
+    fit_low_rank,
+    start_factors,
+    sweep,
+    sweep_apart,
+    with_exact_sums,
+)
+from tacit.language.model.ensemble import OrderLevel, OrderPlan
+
+Array = NDArray[np.float64]
+Ids = NDArray[np.int32]
+Integers = NDArray[np.int64]
+
+# What first words of slices tell of their last is learnt by so many sweeps, of EM and apart, with this prior.
+FIRST_SWEEPS, FIRST_APART, FIRST_PRIOR = 5, 15, 6.0
+
+
+@dataclass(frozen=True, eq=False)
+class Slices:
+    """The n-grams of an order as a matrix: contexts by n-grams without their first word.
+
+    Above order two it consists of blocks, one for all words between the first and the last. `places` says
+    which n-grams are its entries; the others stand in blocks too small to be worth it.
+    """
+
+    matrix: BlockMatrix
+    places: Integers  # (entry,)  n-grams
+    small: Integers  # (n-gram that is no entry,)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One low rank part: what it stands for, and its fits from several starts."""
+
+    upper: float  # power
+    lower: float  # power; -1 for nothing: the discount as a whole
+    fits: tuple[LowRank, ...]
+
+
+def slices_of(level: OrderLevel, below: OrderLevel, least: int) -> Slices:
+    """The matrix of an order; blocks with no more than so many rows or columns are left out."""
+    there = np.flatnonzero(level.counts > 0)
+    if level.order == 2:
+        row_blocks = column_blocks = np.zeros(len(below.table), np.int32)
+        least = 0
+    else:
+        row_blocks, column_blocks = below.table.suffixes, below.contexts
+    matrix = BlockMatrix.of(
+        level.contexts[there], level.table.suffixes[there], row_blocks, column_blocks, least
+    )
+    kept = np.zeros(len(there), bool)
+    kept[matrix.entries] = True
+    return Slices(matrix, there[matrix.entries], there[~kept])
+
+
+def bounds(plan: OrderPlan) -> list[tuple[float, float]]:
+    """The powers above and below each low rank part of a plan; -1 below the discount."""
+    steps = [*plan.powers, 0.0, -1.0]
+    return [(steps[at], steps[at + 1]) for at in range(len(plan.ranks))]
+
+
+def part_values(level: OrderLevel, upper: float, lower: float) -> Array:
+    """(gram,) what a part stands for."""
+    values = level.step(upper)
+    return values if lower < 0 else values - level.step(lower)
+
+
+def fit_part(
+    levels: Sequence[OrderLevel],
+    order: int,
+    slices: Slices,
+    plan: OrderPlan,
+    at: int,
+    seeds: Sequence[np.random.SeedSequence],
+    n_jobs: int = 1,
+) -> Part:
+    """Fit one low rank part of an order's plan from several starts."""
+    level = levels[order - 1]
+    upper, lower = bounds(plan)[at]
+    values = part_values(level, upper, lower)[slices.places]
+    fits = []
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        start = None
+        if plan.informed and level.order > 2:
+            start = informed_start(levels, order, slices, values, plan.ranks[at], rng, n_jobs)
+        fits.append(
+            fit_low_rank(
+                slices.matrix,
+                values,
+                plan.ranks[at],
+                n_sweeps=plan.n_sweeps,
+                n_apart=plan.n_apart if level.order == 2 else 0,
+                prior=plan.prior * level.unit(upper, lower),
+                random_state=rng,
+                start=start,
+                n_jobs=n_jobs,
+            )
+        )
+    return Part(upper, lower, tuple(fits))
+
+
+def informed_start(
+    levels: Sequence[OrderLevel],
+    order: int,
+    slices: Slices,
+    values: Array,
+    rank: int,
+    rng: np.random.Generator,
+    n_jobs: int = 1,
+) -> tuple[Factor, Factor]:
+    """Factors of all slices, from those of one matrix: first words by last words, whatever stands between.
+
+    A slice has few entries, and a few sweeps from here tell unseen ones better than many from anywhere.
+    """
+    from scipy.sparse import csr_matrix
+
+    below, matrix = levels[order - 2], slices.matrix
+    n_words = len(levels[0].table)
+    rows, columns = _old(matrix.row_places), _old(matrix.column_places)
+    first, last = first_words(levels, order - 1)[rows], below.table.words[columns]
+    cells = (np.repeat(first, np.diff(matrix.starts)), last[matrix.columns])
+    pairs = csr_matrix((values, cells), (n_words, n_words))  # sums where the same pair comes again
+    own = np.repeat(np.arange(n_words), np.diff(pairs.indptr))
+    none = np.zeros(n_words, np.int32)
+    all_pairs = BlockMatrix.of(own, pairs.indices, none, none)
+    sums = pairs.data[all_pairs.entries]
+    left, right = start_factors(all_pairs, rank, rng)
+    left, right = sweep(all_pairs, sums, left, right, n_sweeps=FIRST_SWEEPS, n_jobs=n_jobs)
+    prior = FIRST_PRIOR * (float(np.median(values)) if len(values) else 1.0)
+    if all_pairs.n_blocks:
+        left, right = sweep_apart(
+            all_pairs, sums, left, right, n_sweeps=FIRST_APART, prior=prior, n_jobs=n_jobs
+        )
+    # A word that is nowhere else first, or last, must not be lost.
+    return (
+        left[all_pairs.row_places[first]] + np.float32(1e-6),
+        right[all_pairs.column_places[last]] + np.float32(1e-9),
+    )
+
+
+def first_words(levels: Sequence[OrderLevel], order: int) -> Ids:
+    """(gram,) the first word of each n-gram of an order."""
+    first = levels[0].table.words
+    for level in levels[1:order]:
+        first = first[level.contexts]
+    return first
+
+
+def combined(level: OrderLevel, slices: Slices, plan: OrderPlan, parts: Sequence[Part]) -> LowRank:
+    """All low rank parts of an order as one, each start and part by its weight."""
+    n_rows, n_columns = slices.matrix.shape
+    lefts, rights = [np.zeros((n_rows, 0), np.float32)], [np.zeros((n_columns, 0), np.float32)]
+    target = np.zeros(len(slices.places))
+    for weight, part in zip(plan.weights, parts, strict=True):
+        target += weight * part_values(level, part.upper, part.lower)[slices.places]
+        for fit in part.fits if weight > 0 else ():
+            lefts.append(fit.left * np.float32(weight / len(part.fits)))
+            rights.append(fit.right)
+    left, right = np.concatenate(lefts, axis=1), np.concatenate(rights, axis=1)
+    return with_exact_sums(slices.matrix, target, left, right)
+
+
+def _old(places: Ids) -> Integers:
+    """(new number,) the old number of each."""
+    kept = np.flatnonzero(places >= 0)
+    out = np.empty(len(kept), np.int64)
+    out[places[kept]] = kept
+    return out

@@ -1,0 +1,1 @@
+"""Compiled loops of language models: tokens, counting, look-ups."""

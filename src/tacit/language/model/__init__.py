@@ -1,0 +1,1 @@
+"""Back-off models, Kneser-Ney smoothing, ensembles."""

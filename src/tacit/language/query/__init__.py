@@ -1,0 +1,1 @@
+"""Probabilities of words and lines."""

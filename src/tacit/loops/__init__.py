@@ -1,1 +1,0 @@
-"""The compiled loops: arrays in, arrays out."""

@@ -1,0 +1,1 @@
+"""Compiled passes over subtree patterns."""

@@ -1,1 +1,0 @@
-"""Sums over the data: pairs, triples, tables of small sets, distinct patterns."""

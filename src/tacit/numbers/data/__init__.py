@@ -1,0 +1,1 @@
+"""Normal scores, and cells masked for cross-validation."""

@@ -1,0 +1,179 @@
+"""The rows that a model of numbers and categories is asked about, as evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError, ArgumentTypeError, DataError
+from tacit.numbers.query.arguments import categories_by_name, category_place, number_place
+from tacit.trees.tree_queries import TreeQueries
+
+if TYPE_CHECKING:
+    from tacit.core.encoders.encoders import Encoder
+    from tacit.core.encoders.margins import Margin
+    from tacit.messages.evidence import Evidence
+    from tacit.messages.repairs import Repairs
+    from tacit.numbers.learn.blending import Blend
+    from tacit.numbers.learn.gaussian_copula import Answers
+    from tacit.numbers.query.densities import Coefficients
+    from tacit.trees.data.mixed_table import MixedSchema, MixedTable
+
+Array = NDArray[np.float64]
+# Rows, and likelihoods of categories that are missing in them, by column.
+Known = tuple["MixedTable", dict[int, Array]]
+
+
+class KernelRows(TreeQueries):
+    """A fitted tree whose leaves are numbers or categories."""
+
+    schema_: MixedSchema
+    encoders_: tuple[Encoder, ...]
+    margins_: tuple[Margin | Array, ...] | None  # of operators: each column's own distribution
+    blend_: Blend | None  # what stands beside the tree, for means, quantiles and missing cells
+
+    @property
+    def categories_(self) -> dict[str, tuple[Any, ...]]:
+        """The categories of each column that has any, in the order of all answers."""
+        self._check_fitted()
+        return categories_by_name(self.schema_)
+
+    def save(self, path: Any) -> None:
+        """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
+        from tacit.numbers.saved_kernel import save_kernel_tree
+
+        self._check_fitted()
+        save_kernel_tree(self, path)
+
+    def _number(self, target: str) -> int:
+        """The place of a column of numbers."""
+        self._check_fitted()
+        return number_place(self.schema_, target)
+
+    def _rows(self, X: Any, soft: Mapping[str, Any] | None = None) -> Known:
+        """The rows of a table, and likelihoods of categories."""
+        from tacit.trees.data.read_mixed_table import encode_mixed
+        from tacit.trees.query.given import soft_likelihoods
+
+        self._check_fitted()
+        self._check_policies()
+        table = encode_mixed(X, self.schema_, unknown=self.unknown, partial=True)
+        likelihoods = soft_likelihoods(soft, self.schema_)
+        for leaf in likelihoods:
+            category_place(self.schema_, self.schema_.names[leaf])
+        return table, likelihoods
+
+    def _evidence_blocks(
+        self, table: MixedTable, soft: Mapping[int, Array] | None = None
+    ) -> Iterator[Evidence]:
+        from tacit.numbers.query.evidence import table_blocks, table_evidence
+
+        for part, rows in table_blocks(table, self.encoders_):
+            own = {leaf: each[part] for leaf, each in (soft or {}).items()}
+            yield table_evidence(rows, self.encoders_, own)
+
+    def _evidence(self, X: Any, soft: Mapping[str, Any] | None) -> Evidence:
+        from tacit.numbers.query.evidence import table_evidence
+
+        table, likelihoods = self._rows(X, soft)
+        return table_evidence(table, self.encoders_, likelihoods)
+
+    def _given_rows(self, known: Mapping[str, Any] | None) -> Known:
+        """One row, of what is given."""
+        self._check_fitted()
+        self._check_policies()
+        return given_rows(self.schema_, known, unknown=self.unknown)
+
+    def _given(self, known: Mapping[str, Any] | None) -> Evidence:
+        return next(self._evidence_blocks(*self._given_rows(known)))
+
+    def _coefficients(
+        self, table: MixedTable, leaf: int, soft: Mapping[int, Array] | None = None
+    ) -> Iterator[Coefficients]:
+        """What the rows say of a leaf, block by block; repairs are recorded at the end."""
+        repairs = self._no_repairs()
+        for evidence in self._evidence_blocks(table, soft):
+            (found,) = self._coefficients_of(evidence, [leaf])
+            repairs += found.repairs()
+            yield found
+        self._record(repairs)
+
+    def _coefficients_of(
+        self, evidence: Evidence, leaves: Sequence[int]
+    ) -> tuple[Coefficients, ...]:
+        from tacit.numbers.query.densities import leaf_coefficients
+
+        with self._threads():
+            return leaf_coefficients(self.parameters_, evidence, leaves, self.encoders_)
+
+    @property
+    def _blend(self) -> Blend | None:
+        return self.blend_ if self.blend else None
+
+    def _joined(
+        self, table: MixedTable, leaf: int, tree: Array, ask: Callable[[Answers], Array]
+    ) -> Array:
+        """What the tree says of a column of numbers, joined with what the Gaussian beside it says."""
+        from tacit.numbers.data.masking import without_column
+
+        blend = self._blend
+        if blend is None or blend.companion is None or blend.weights[leaf] == 0:
+            return tree
+        answers = blend.companion.answers(without_column(table, leaf))
+        return blend.joined(leaf, tree, ask(answers))
+
+    def _no_repairs(self) -> Repairs:
+        from tacit.messages.repairs import Repairs
+
+        return Repairs()
+
+
+def given_rows(schema: MixedSchema, known: Mapping[str, Any] | None, *, unknown: str) -> Known:
+    """One row of what is known of some columns.
+
+    Parameters
+    ----------
+    schema : MixedSchema
+    known : mapping of column to number, category, set of categories, or likelihoods, optional
+    unknown : {"error", "missing"}
+        What a value is that is no category.
+    """
+    from tacit.core.input.table import Schema
+    from tacit.trees.data.mixed_table import empty_mixed
+    from tacit.trees.query.given import given_evidence
+
+    if known is not None and not isinstance(known, Mapping):
+        raise ArgumentTypeError(
+            f"given is a {type(known).__name__}; give a mapping of column to number or category"
+        )
+    table = empty_mixed(1, schema)
+    others = {}
+    for name, value in (known or {}).items():
+        leaf = schema.index(name)
+        if leaf in schema.continuous:
+            table.numbers[0, schema.stored[leaf]] = _one_number(name, value)
+        else:
+            others[name] = value
+    categories = Schema(tuple(schema.columns[leaf] for leaf in schema.categorical))
+    evidence = given_evidence(categories, others, unknown=unknown)
+    table.codes[0] = evidence.codes[0]
+    return table, {schema.categorical[place]: each for place, each in evidence.soft.items()}
+
+
+def _one_number(name: str, value: Any) -> float:
+    """A number that a column is given as; NaN where it is missing."""
+    from tacit.core.input.values import plain_value
+
+    if isinstance(value, set | frozenset | list | tuple | dict | np.ndarray):
+        raise ArgumentError(f"column {name!r} holds numbers; give one number, not {value!r}")
+    plain = plain_value(value, name)
+    try:
+        number = np.nan if plain is None else float(plain)
+    except ValueError as error:
+        raise DataError(f"column {name!r} holds numbers, and {value!r} is none") from error
+    if np.isinf(number):
+        raise DataError(f"column {name!r} is given as {value!r}; give a finite number")
+    return number

@@ -1,0 +1,1 @@
+"""Learning models of numbers: bins, kernels, Gaussians, mixtures."""

@@ -1,0 +1,1 @@
+"""Gaussians on trees, mixtures of Gaussians."""

@@ -1,0 +1,1 @@
+"""Moments of rows of numbers up to the third."""

@@ -1,0 +1,1 @@
+"""Densities, means, quantiles and conditionals of numbers."""

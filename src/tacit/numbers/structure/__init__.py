@@ -1,0 +1,1 @@
+"""Small changes of trees that numbers need."""

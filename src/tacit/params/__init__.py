@@ -1,1 +1,0 @@
-"""What was learnt: frozen tensors and tables."""

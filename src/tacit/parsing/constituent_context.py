@@ -1,0 +1,174 @@
+"""The constituent-context model: which tags stand inside constituents, and which around them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from tacit.core.arguments import check_choice, check_count, check_number
+from tacit.core.estimator_tags import TakesText
+from tacit.core.progress import reporting
+from tacit.errors import DataError, NotAvailableError
+
+if TYPE_CHECKING:
+    from tacit.parsing.data.tagged_sentences import Tagged
+    from tacit.parsing.learn.constituent_context import SpanRatios
+    from tacit.parsing.structure.branching import Spans
+
+
+class ConstituentContextModel(TakesText, BaseEstimator):
+    """Brackets without labels, learnt by EM from tags alone (Klein & Manning 2002).
+
+    Every span of a sentence, constituent or not, is taken to give its tags and the two tags around it by
+    one of two distributions each. Good on short sentences; on longer ones it falls behind right-branching.
+
+    Parameters
+    ----------
+    start : {"split", "random"}
+        The first guess: every split of every bracket equally likely, or weights by chance.
+    n_restarts : int
+        Random starts; the one with the highest score of its trees is kept. One start by split needs none.
+    tags : {"given", "universal"}
+        The tags that are looked at.
+    longest : int
+        Longer sentences are not learnt from: they blur what short ones tell.
+    smoothing : (float, float)
+        Times that each sequence of tags is taken to have been seen as a constituent and as none.
+    max_iter : int
+    tol : float
+        EM stops when probabilities of spans change by less on average.
+    random_state : int, Generator or None
+    progress : None, bool or callable
+
+    Attributes
+    ----------
+    ratios_ : SpanRatios
+    tags_ : tuple of str
+    changes_ : list of float
+        Mean change of the probabilities of spans in each step.
+    diagnostics_ : dict
+        Numbers of sentences and of steps.
+
+    Examples
+    --------
+    >>> text = ["the/DT cat/NN sat/VBD", "a/DT dog/NN ran/VBD home/NN", "the/DT cow/NN ran/VBD"]
+    >>> model = ConstituentContextModel().fit(text)
+    >>> len(model.brackets(["a/DT cat/NN ran/VBD"])[0])
+    2
+    """
+
+    ratios_: SpanRatios
+    tags_: tuple[str, ...]
+    changes_: list[float]
+    diagnostics_: dict[str, Any]
+
+    def __init__(
+        self,
+        *,
+        start: str = "split",
+        n_restarts: int = 10,
+        tags: str = "given",
+        longest: int = 10,
+        smoothing: tuple[float, float] = (2.0, 8.0),
+        max_iter: int = 40,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        progress: Any = None,
+    ) -> None:
+        self.start = start
+        self.n_restarts = n_restarts
+        self.tags = tags
+        self.longest = longest
+        self.smoothing = smoothing
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, sentences: Any, y: Any = None) -> Self:
+        """Learn from sentences of words and tags; see `tacit.parsing.data.tagged_sentences.stream_tagged`.
+
+        Punctuation is left out, words are not looked at, `y` neither.
+        """
+        from tacit.parsing.data.tagged_sentences import read_tagged
+        from tacit.parsing.learn.constituent_context import (
+            SpanTable,
+            expected,
+            fit_ratios,
+            random_posterior,
+            split_posterior,
+        )
+
+        self._check()
+        kinds = [self._kinds(sentence) for sentence in read_tagged(sentences)]
+        kinds = [some for some in kinds if 2 <= len(some) <= self.longest]
+        if not kinds:
+            raise DataError(f"no sentence has 2 to {self.longest} words; nothing can be learnt")
+        self.tags_ = tuple(sorted({kind for some in kinds for kind in some}))
+        table = SpanTable.of(self._numbers(kinds), len(self.tags_) + 1)
+        random = np.random.default_rng(self.random_state)
+        n_starts = 1 if self.start == "split" else self.n_restarts
+        best = -np.inf
+        with reporting(self.progress) as report:
+            for number in range(n_starts):
+                report(number / n_starts, f"EM, start {number + 1} of {n_starts}")
+                by_chance = self.start == "random"
+                first = random_posterior(table, random) if by_chance else split_posterior(table)
+                ratios, changes = fit_ratios(table, first, self.smoothing, self.max_iter, self.tol)
+                score = expected(ratios.scores(table), table)[1] if n_starts > 1 else 0.0
+                if score > best:
+                    best, self.ratios_, self.changes_ = score, ratios, changes
+        self.diagnostics_ = {"n_sentences": len(kinds), "n_steps": len(self.changes_)}
+        return self
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to one file; `tacit.load` gives it back."""
+        from tacit.parsing.saved_parser import save_context_model
+
+        if not hasattr(self, "ratios_"):
+            raise NotAvailableError("the model is not fitted; call fit first")
+        save_context_model(self, path)
+
+    def brackets(self, sentences: Any) -> list[Spans]:
+        """The brackets of each sentence without punctuation: first word, word after the last."""
+        from tacit.parsing.data.tagged_sentences import read_tagged
+        from tacit.parsing.learn.constituent_context import SpanTable
+        from tacit.parsing.loops.constituent_context import best_tree
+
+        if not hasattr(self, "ratios_"):
+            raise NotAvailableError("the model is not fitted; call fit first")
+        kinds = [self._kinds(sentence) for sentence in read_tagged(sentences)]
+        found: list[Spans] = []
+        for numbers in self._numbers(kinds):
+            if len(numbers) < 2:
+                found.append([])
+                continue
+            table = SpanTable.of([numbers], len(self.tags_) + 1)
+            spans = np.empty((len(numbers) - 1, 2), dtype=np.int64)
+            best_tree(self.ratios_.scores(table), len(numbers), spans)
+            found.append([(int(start), int(stop)) for start, stop in spans])
+        return found
+
+    def _kinds(self, sentence: Tagged) -> list[str]:
+        from tacit.parsing.data.tagged_sentences import without_marks
+        from tacit.parsing.data.universal_tags import universal_tag
+
+        tags = [tag for _, tag in without_marks(sentence)]
+        return [universal_tag(tag) for tag in tags] if self.tags == "universal" else tags
+
+    def _numbers(self, kinds: list[list[str]]) -> list[list[int]]:
+        """Tags as numbers; all that are not known are one more."""
+        numbers = {tag: number for number, tag in enumerate(self.tags_)}
+        return [[numbers.get(kind, len(numbers)) for kind in some] for some in kinds]
+
+    def _check(self) -> None:
+        check_choice("start", self.start, ("split", "random"))
+        check_choice("tags", self.tags, ("given", "universal"))
+        for name in ("n_restarts", "longest", "max_iter"):
+            check_count(name, getattr(self, name))
+        check_number("tol", self.tol)
+        for value in self.smoothing:
+            check_number("smoothing", value, positive=True)

@@ -1,0 +1,1 @@
+"""Parse trees, tagged sentences, tags, word vectors."""

@@ -1,0 +1,47 @@
+"""Trees and sentences as grammars take them."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from tacit.errors import ArgumentTypeError
+from tacit.parsing.data.parse_trees import ParseTree, read_trees, without_empties, without_functions
+
+
+def prepared_trees(source: Any) -> list[ParseTree]:
+    """Trees without empty words and functions, from trees or whatever `read_trees` takes.
+
+    Trees that hold nothing but empty words are left out.
+    """
+    spoken = map(without_empties, tree_list(source))
+    return [without_functions(tree) for tree in spoken if tree is not None]
+
+
+def tree_list(source: Any) -> list[ParseTree]:
+    """Trees as they are, from trees or whatever `read_trees` takes."""
+    given = source
+    if isinstance(source, ParseTree):
+        raise ArgumentTypeError("one tree was given; give a list of trees")
+    if not isinstance(source, str | os.PathLike) and not hasattr(source, "read"):
+        given = list(source)
+    if isinstance(given, list) and given and all(isinstance(each, ParseTree) for each in given):
+        return given
+    return read_trees(given)
+
+
+def words_and_tags(sentence: Any) -> tuple[list[str], list[str | None]]:
+    """The words of a sentence, and the tags that come with them; None for a word without one."""
+    if isinstance(sentence, str):
+        sentence = sentence.split()
+    words: list[str] = []
+    tags: list[str | None] = []
+    for each in sentence:
+        word, tag = (each, None) if isinstance(each, str) else each
+        if not isinstance(word, str) or not (tag is None or isinstance(tag, str)):
+            raise ArgumentTypeError(
+                f"{each!r} is neither a word nor a pair of a word and a tag; give text"
+            )
+        words.append(word)
+        tags.append(tag)
+    return words, tags

@@ -1,0 +1,164 @@
+"""Sentences of words with their parts of speech: CoNLL-U, tagged text, trees, lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from tacit.errors import ArgumentTypeError, DataError
+from tacit.parsing.data.parse_trees import (
+    ParseTree,
+    is_punctuation,
+    text_lines,
+    trees_in_lines,
+    without_empties,
+)
+
+Tagged = list[tuple[str, str]]  # each word and its tag
+_BETWEEN = ("|||", "_", "/")  # what stands between word and tag, the first that every token has
+
+
+def read_tagged(source: Any) -> list[Tagged]:
+    """All sentences of a source; see `stream_tagged`."""
+    return list(stream_tagged(source))
+
+
+def stream_tagged(source: Any) -> Iterator[Tagged]:
+    """Sentences of words and tags, one after another.
+
+    The form of a text is told by its first line: brackets (words and tags of the trees, empties left out),
+    CoNLL-U (ten columns with tabs between them; the universal tag, or the language's own where that is
+    ``_``), or a sentence on each line, tokens ``word|||TAG``, ``word_TAG`` or ``word/TAG``.
+
+    Parameters
+    ----------
+    source : path, list of paths, file object, or iterable
+        The iterable gives lines of text, trees, or sentences, each a list of pairs of word and tag.
+
+    Raises
+    ------
+    DataError
+        A token has no tag, a line has not ten columns, brackets do not fit; with the line.
+
+    Examples
+    --------
+    >>> read_tagged(["rain/NN falls/VBZ"])
+    [[('rain', 'NN'), ('falls', 'VBZ')]]
+    """
+    if _is_text(source):
+        for name, lines in text_lines(source):
+            yield from _sentences(name, lines)
+        return
+    items = iter(source)
+    first = next(items, None)
+    if first is None:
+        return
+    items = chain([first], items)
+    if isinstance(first, str):
+        for name, lines in text_lines(items):
+            yield from _sentences(name, lines)
+    else:
+        for number, item in enumerate(items, 1):
+            yield _listed(item, number)
+
+
+def without_marks(sentence: Tagged) -> Tagged:
+    """The sentence without its punctuation."""
+    return [(word, tag) for word, tag in sentence if not is_punctuation(tag)]
+
+
+# -- forms ------------------------------------------------------------------------------------------
+
+
+def _is_text(source: Any) -> bool:
+    import os
+
+    if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+        return True
+    if not isinstance(source, Iterable):
+        raise ArgumentTypeError(
+            f"tagged sentences are a path, lines, trees or lists of (word, tag), not {type(source)}"
+        )
+    return isinstance(source, list | tuple) and bool(source) and isinstance(source[0], os.PathLike)
+
+
+def _listed(item: Any, number: int) -> Tagged:
+    """A sentence of a list: a tree, or pairs."""
+    if isinstance(item, ParseTree):
+        tree = without_empties(item)
+        return [] if tree is None else tree.leaves()
+    try:
+        pairs = [(word, tag) for word, tag in item]
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"sentence {number} is no list of pairs of word and tag ({error}); give [(word, tag), ...]"
+        ) from error
+    for word, tag in pairs:
+        if not isinstance(word, str) or not isinstance(tag, str):
+            raise DataError(f"sentence {number}: {word!r} and {tag!r} must be strings")
+    return pairs
+
+
+def _sentences(name: str, lines: Iterator[str]) -> Iterator[Tagged]:
+    """The sentences of a text, by the form of its first line that is not empty."""
+    before: list[str] = []
+    for line in lines:
+        before.append(line)
+        if line.strip() and not _is_comment(line):
+            break
+    else:
+        return
+    whole = chain(before, lines)
+    if before[-1].lstrip().startswith("("):
+        for tree in trees_in_lines(name, whole):
+            yield _listed(tree, 0)
+    elif before[-1].count("\t") >= 3:
+        yield from _conllu(name, whole)
+    else:
+        yield from _lines(name, whole)
+
+
+def _is_comment(line: str) -> bool:
+    """A comment of CoNLL-U; in tagged text, ``#`` begins a token."""
+    return line.startswith("#") and not any(mark in line.split(maxsplit=1)[0] for mark in _BETWEEN)
+
+
+def _conllu(name: str, lines: Iterable[str]) -> Iterator[Tagged]:
+    """Sentences of ten columns, an empty line after each; of a merged word, its parts count."""
+    sentence: Tagged = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            if sentence:
+                yield sentence
+                sentence = []
+        elif not line.startswith("#"):
+            fields = line.rstrip("\r\n").split("\t")
+            if len(fields) != 10:
+                raise DataError(
+                    f"{name}, line {number} has {len(fields)} columns with tabs between them; CoNLL-U has 10"
+                )
+            if fields[0].isdigit():
+                sentence.append((fields[1], fields[3] if fields[3] != "_" else fields[4]))
+    if sentence:
+        yield sentence
+
+
+def _lines(name: str, lines: Iterable[str]) -> Iterator[Tagged]:
+    """A sentence on each line."""
+    between = ""
+    for number, line in enumerate(lines, 1):
+        tokens = line.split()
+        if not between and tokens:
+            between = next((mark for mark in _BETWEEN if all(mark in t for t in tokens)), "/")
+        sentence = []
+        for token in tokens:
+            word, found, tag = token.rpartition(between)
+            if not found or not word or not tag:
+                raise DataError(
+                    f"{name}, line {number}: {token!r} has no tag; write word{between}TAG, or give CoNLL-U "
+                    f"or trees in brackets"
+                )
+            sentence.append((word, tag))
+        if sentence:
+            yield sentence

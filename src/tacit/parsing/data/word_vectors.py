@@ -1,0 +1,168 @@
+"""Words as vectors: read from files, looked up, joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import DataError, FileFormatError, MissingDataError
+from tacit.parsing.data.parse_trees import text_lines
+
+Array = NDArray[np.float64]
+UNKNOWN = "<unk>"
+PREFIX_BITS = 6  # of a path to a Brown cluster: words that share them are alike
+
+
+@dataclass(frozen=True, eq=False)
+class WordVectors:
+    """A vector for each word, and one for all others.
+
+    A word is looked up as it is written and then in small letters.
+    """
+
+    words: tuple[str, ...]
+    vectors: Array  # (word, feature)
+    unknown: Array  # (feature,)
+
+    def __post_init__(self) -> None:
+        """Refuse vectors that do not fit the words."""
+        if self.vectors.ndim != 2 or len(self.vectors) != len(self.words) or not len(self.words):
+            raise DataError(
+                f"{len(self.words)} words have vectors of shape {self.vectors.shape}; give one row for each"
+            )
+        if not np.isfinite(self.vectors).all():
+            raise DataError("a word vector has a value that is no number")
+
+    @staticmethod
+    def of(words: Sequence[str], vectors: Any) -> WordVectors:
+        """Vectors of words; that of ``<unk>`` is for all others, or else the mean."""
+        rows = np.asarray(vectors, dtype=np.float64)
+        known = [place for place, word in enumerate(words) if word == UNKNOWN]
+        if rows.ndim == 2 and len(rows) == len(words) > 0:
+            unknown = rows[known[0]] if known else rows.mean(axis=0)
+        else:
+            unknown = np.zeros(0)
+        return WordVectors(tuple(str(word) for word in words), rows, unknown)
+
+    @property
+    def n_features(self) -> int:
+        """Length of a vector."""
+        return int(self.vectors.shape[1])
+
+    def of_words(self, words: Iterable[str]) -> Array:
+        """The vectors of some words: (word, feature)."""
+        places = {word: place for place, word in enumerate(self.words)}
+        every = np.vstack([self.vectors, self.unknown])
+        last = len(self.words)
+        return np.asarray(every[[places.get(w, places.get(w.lower(), last)) for w in words]])
+
+    def unit(self) -> WordVectors:
+        """The same with every vector divided by its length."""
+        lengths = np.linalg.norm(self.vectors, axis=1, keepdims=True)
+        unknown = self.unknown / max(float(np.linalg.norm(self.unknown)), 1e-12)
+        return WordVectors(self.words, self.vectors / np.maximum(lengths, 1e-12), unknown)
+
+    def __add__(self, other: WordVectors) -> WordVectors:
+        """The features of both, one after the other, for the words of both."""
+        words = tuple(dict.fromkeys((*self.words, *other.words)))
+        vectors = np.hstack([self.of_words(words), other.of_words(words)])
+        return WordVectors(words, vectors, np.concatenate([self.unknown, other.unknown]))
+
+
+def read_word_vectors(path: Any) -> WordVectors:
+    """The word vectors of a file.
+
+    Parameters
+    ----------
+    path : str or path
+        ``.npz`` with the arrays ``words`` and ``vecs`` (or ``vectors``); text with a word and its numbers on
+        each line, as of GloVe and word2vec; or text with a word and the bits of its Brown cluster on each
+        line, in either order. Text may be packed.
+
+    Raises
+    ------
+    MissingDataError, FileFormatError, DataError
+    """
+    place = Path(path)
+    if place.suffix.lower() == ".npz":
+        return _from_arrays(place)
+    for name, lines in text_lines(place):
+        rows = [line.split() for line in lines if line.strip()]
+        if rows and all(len(row) in (2, 3) for row in rows[:50]):
+            return _from_clusters(rows, name)
+        return _from_numbers(rows, name)
+    raise AssertionError("a path is one text")
+
+
+def brown_vectors(clusters: dict[str, str]) -> WordVectors:
+    """Brown clusters as vectors: which one the first bits say, and each bit.
+
+    Parameters
+    ----------
+    clusters : dict
+        For each word, the path to its cluster in zeros and ones.
+
+    Returns
+    -------
+    WordVectors
+        One column for each beginning of six bits, then one for each bit: 1, -1, or 0 where the path has
+        ended; of length one.
+    """
+    paths = list(clusters.values())
+    beginnings = {bits: i for i, bits in enumerate(sorted({path[:PREFIX_BITS] for path in paths}))}
+    longest = max(map(len, paths), default=0)
+    vectors = np.zeros((len(paths), len(beginnings) + longest))
+    for row, path in zip(vectors, paths, strict=True):
+        row[beginnings[path[:PREFIX_BITS]]] = 1.0
+        for at, bit in enumerate(path, len(beginnings)):
+            row[at] = 1.0 if bit == "1" else -1.0
+    return WordVectors.of(tuple(clusters), vectors).unit()
+
+
+def _from_arrays(path: Path) -> WordVectors:
+    if not path.is_file():
+        raise MissingDataError(f"there is no file {str(path)!r}")
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            named = {name: arrays[name] for name in arrays.files}
+    except (OSError, ValueError) as error:
+        raise FileFormatError(f"{str(path)!r} cannot be read: {error}") from error
+    rows = named.get("vecs", named.get("vectors"))
+    if rows is None or "words" not in named:
+        raise FileFormatError(
+            f"{str(path)!r} has the arrays {sorted(named)}; 'words' and 'vecs' or 'vectors' are needed"
+        )
+    return WordVectors.of([str(word) for word in named["words"]], rows)
+
+
+def _from_numbers(rows: list[list[str]], name: str) -> WordVectors:
+    if rows and len(rows[0]) == 2 and len(rows) > 1 and len(rows[1]) > 2:
+        rows = rows[1:]  # word2vec says first how many words and numbers there are
+    size = len(rows[0]) if rows else 0
+    for number, row in enumerate(rows, 1):
+        if len(row) != size or size < 2:
+            raise DataError(
+                f"{name}: entry {number} has {len(row) - 1} numbers, the first has {size - 1}"
+            )
+    try:
+        vectors = np.array([row[1:] for row in rows], dtype=np.float64)
+    except ValueError as error:
+        raise DataError(f"{name}: {error}; write a word and its numbers on each line") from error
+    return WordVectors.of([row[0] for row in rows], vectors)
+
+
+def _from_clusters(rows: list[list[str]], name: str) -> WordVectors:
+    """Brown clusters as ``word bits`` or, as the program of Liang writes them, ``bits word count``."""
+    flip = all(set(row[0]) <= {"0", "1"} for row in rows)
+    clusters = {}
+    for number, row in enumerate(rows, 1):
+        word, bits = (row[1], row[0]) if flip else (row[0], row[1])
+        if not set(bits) <= {"0", "1"}:
+            raise DataError(f"{name}: entry {number}: {bits!r} is no path of zeros and ones")
+        clusters[word] = bits
+    return brown_vectors(clusters)

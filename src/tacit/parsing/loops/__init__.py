@@ -1,0 +1,1 @@
+"""Compiled charts and passes over trees."""

@@ -1,0 +1,1 @@
+"""Grammars, distances and chunks of tags."""

@@ -1,0 +1,1 @@
+"""Inside and outside features, pairs and runs of tags."""

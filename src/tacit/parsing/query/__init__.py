@@ -1,0 +1,1 @@
+"""Parses, posteriors of spans, F1 of brackets."""

@@ -1,0 +1,140 @@
+"""How well brackets without labels were found: F1 over a corpus and by sentence, as parsers are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.errors import DataError
+from tacit.parsing.data.parse_trees import ParseTree, without_empties, without_punctuation
+
+Spans = Iterable[tuple[int, int]]
+LENGTHS = (10, 20, 40, None)  # up to so many words, None for all
+
+
+@dataclass(frozen=True, slots=True)
+class BracketScores:
+    """F1 of unlabelled brackets, in per cent; brackets of one word never count, equal ones count once.
+
+    See `score_brackets`.
+    """
+
+    f1: float  # over the corpus, the bracket of the whole sentence counted (Klein & Manning 2002)
+    without_whole: float  # the same without that bracket
+    by_sentence: float  # mean of the sentences' F1 without that bracket (Shen et al. 2018)
+    n_sentences: int
+
+
+def gold_spans(tree: ParseTree) -> tuple[int, set[tuple[int, int]]]:
+    """The number of words of a tree and its brackets, without empties and punctuation.
+
+    Brackets of one word are left out; chains of brackets over the same words count once.
+
+    Examples
+    --------
+    >>> from tacit.parsing.data.parse_trees import read_trees
+    >>> gold_spans(read_trees(["(TOP (S (NP (DT the) (NN cat)) (VP (VBZ sleeps)) (. .)))"])[0])
+    (3, {(0, 2), (0, 3)})
+    """
+    kept = without_empties(tree)
+    kept = None if kept is None else without_punctuation(kept)
+    if kept is None:
+        return 0, set()
+    spans = {(start, stop) for _, start, stop in kept.spans()}
+    n_words = max(stop for _, stop in spans)
+    return n_words, {(start, stop) for start, stop in spans if stop - start >= 2}
+
+
+def gold_top(n_words: int, spans: Spans) -> int:
+    """Where a treebank splits a whole sentence: after the first child of the top bracket.
+
+    Examples
+    --------
+    >>> gold_top(5, [(0, 5), (0, 2), (2, 5)]), gold_top(3, [(0, 3)])
+    (2, 1)
+    """
+    return max((stop for start, stop in spans if start == 0 and stop < n_words), default=1)
+
+
+def score_brackets(
+    guesses: Sequence[Spans], golds: Sequence[tuple[int, Spans]], longest: int | None = None
+) -> BracketScores:
+    """F1 of brackets against those of a treebank.
+
+    Sentences of one word are left out. A sentence that has no bracket but the whole one has the recall 1,
+    and the precision 1 if none was guessed: so do the programs that print mean sentence F1.
+
+    Parameters
+    ----------
+    guesses : sequence of spans
+        Of each sentence: first word, word after the last.
+    golds : sequence of (number of words, spans)
+        See `gold_spans`.
+    longest : int, optional
+        Longer sentences are left out.
+
+    Raises
+    ------
+    DataError
+        There are more sentences of one than of the other, or a bracket goes beyond its sentence.
+
+    Examples
+    --------
+    >>> right = [(0, 4), (1, 4), (2, 4)]
+    >>> score_brackets([right], [(4, [(0, 4), (0, 2), (2, 4)])]).without_whole
+    50.0
+    """
+    if len(guesses) != len(golds):
+        raise DataError(
+            f"{len(guesses)} sentences were parsed, but {len(golds)} are to compare with"
+        )
+    counts = np.zeros((2, 3))  # with and without the whole: (found, guessed, gold)
+    by_sentence = []
+    for number, (guess, (n_words, gold)) in enumerate(zip(guesses, golds, strict=True), 1):
+        if n_words < 2 or (longest is not None and n_words > longest):
+            continue
+        whole = (0, n_words)
+        ours, theirs = _inner(guess, n_words, number), _inner(gold, n_words, number)
+        inner = np.array([len(ours & theirs), len(ours), len(theirs)])
+        counts[1] += inner
+        # The guess always has the whole sentence; gold has it unless someone left it out.
+        has_whole = whole in set(gold)
+        counts[0] += inner + np.array([has_whole, 1, has_whole])
+        by_sentence.append(_sentence_f1(*inner.tolist()))
+    mean = float(np.mean(by_sentence)) if by_sentence else 0.0
+    return BracketScores(_f1(*counts[0]), _f1(*counts[1]), 100 * mean, len(by_sentence))
+
+
+def scores_by_length(
+    guesses: Sequence[Spans],
+    golds: Sequence[tuple[int, Spans]],
+    lengths: Sequence[int | None] = LENGTHS,
+) -> dict[int | None, BracketScores]:
+    """`score_brackets` for sentences of up to so many words each."""
+    return {longest: score_brackets(guesses, golds, longest) for longest in lengths}
+
+
+def _inner(spans: Spans, n_words: int, number: int) -> set[tuple[int, int]]:
+    """The brackets of two or more words but not of all."""
+    kept = set()
+    for start, stop in spans:
+        if not 0 <= start < stop <= n_words:
+            raise DataError(
+                f"sentence {number} has {n_words} words, and a bracket from {start} to {stop}; "
+                f"are both without punctuation?"
+            )
+        if 2 <= stop - start < n_words:
+            kept.add((start, stop))
+    return kept
+
+
+def _f1(found: float, guessed: float, gold: float) -> float:
+    return float(100 * 2 * found / (guessed + gold)) if guessed + gold else 0.0
+
+
+def _sentence_f1(found: float, guessed: float, gold: float) -> float:
+    precision = found / guessed if guessed else 1.0
+    recall = found / gold if gold else 1.0
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0

@@ -1,0 +1,338 @@
+"""Brackets over sentences without any treebank: a spectral metric of words, and the shortest tree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from tacit.core.arguments import check_choice, check_count, check_number
+from tacit.core.estimator_tags import TakesText
+from tacit.core.progress import reporting
+from tacit.errors import ArgumentError, DataError, NotAvailableError
+
+if TYPE_CHECKING:
+    from tacit.parsing.data.parse_trees import ParseTree
+    from tacit.parsing.data.tagged_sentences import Tagged
+    from tacit.parsing.data.word_vectors import WordVectors
+    from tacit.parsing.model.tag_chunks import TagShape
+    from tacit.parsing.model.tag_distances import TagDistances
+    from tacit.parsing.moments.tag_pairs import TagPairs
+    from tacit.parsing.moments.tag_runs import TagRuns
+    from tacit.parsing.query.brackets import BracketScores
+    from tacit.parsing.structure.branching import Spans
+
+_CHUNK = 5000  # sentences whose moments are taken at once
+
+
+@dataclass(frozen=True, slots=True)
+class SpanParse:
+    """The brackets of a sentence without its punctuation."""
+
+    sentence: Tagged  # words and tags that are left
+    spans: Spans  # first word and word after the last of each bracket, the whole sentence first
+    confidence: float  # how much more the next best tree would cost; inf where there is no other
+
+    @property
+    def tree(self) -> ParseTree | None:
+        """The tree, whose brackets are all called ``X``; None where no words are left."""
+        from tacit.parsing.structure.branching import tree_of_spans
+
+        return tree_of_spans(self.sentence, self.spans) if self.sentence else None
+
+
+class SpanParser(TakesText, BaseEstimator):
+    """Brackets without labels, learnt from words and tags alone (Parikh 2015, chapter 8).
+
+    Words are vectors; from the second moments of the vectors of two words with given tags, so many words
+    apart, comes a distance that adds up along the edges of a latent tree. The tree of a sentence is the
+    shortest one whose brackets do not cross. No tree is needed to learn.
+
+    With a prior, brackets cost something too: those that cross a group of words, a part between commas or
+    in brackets much, those that branch to the left a little. It decides most of the tree, the metric what
+    it leaves open. That trees branch to the right, and which marks pause, open and close, is taken for
+    granted. With ``prior="units"``, groups are modifiers and their noun, by rule, and the sentence is split
+    by the thesis' heuristic. With ``prior="learnt"``, groups are those of a chain over tags learnt from what
+    stands between marks, and the sentence is split before the first tag of the set that sentences cannot
+    do without, which is learnt too (`tag_chunks.learn_shape`). Tags count as they are given: that
+    needs no knowledge of the language, and does as well or better in English, but worse on the Spanish and
+    Chinese treebanks of the benchmark, which have hundreds. With ``prior=None`` the metric decides alone.
+
+    Parameters
+    ----------
+    prior : {"units", "learnt", None}
+    vectors : "cca", WordVectors, or path
+        Word vectors: learnt from the same text, or given; see `word_vectors.read_word_vectors`.
+    n_features : int
+        Numbers of a vector that is learnt; fewer where the text has no more words than that.
+    rank : int
+        Singular values of a covariance that make up a distance; at most as many as a vector has numbers.
+    bandwidth : float
+        Of the kernel over distances between words.
+    top : {"auto", "learnt", "heuristic", "free"}
+        The split of the whole sentence: where the predicate begins, by tags that were learnt or by the
+        thesis' heuristic, or the cheapest one, which the metric alone does not tell. ``"auto"`` is
+        ``"learnt"`` where the prior is, otherwise ``"heuristic"``. `parse` takes a split as an argument too.
+    metric_weight : float
+        Of the length of a tree where there is a prior, whose cheapest mistake costs 1.
+    longest : int
+        Longer sentences are refused when parsed: time grows with the fourth power of the length.
+    random_state : int, Generator or None
+        For learning word vectors.
+    progress : None, bool or callable
+
+    Attributes
+    ----------
+    distances_ : TagDistances
+    shape_ : TagShape
+        Groups and predicates; where neither the prior nor the split is learnt, they are when first asked for.
+    pairs_ : TagPairs
+    runs_ : TagRuns
+        The moments; `partial_fit` adds to them.
+    vectors_ : WordVectors
+    diagnostics_ : dict
+        Numbers of sentences, words and pairs of words, the share of pairs of tags never seen together,
+        the numbers of a vector, the rank, and, once `shape_` is learnt, the tags with which a predicate
+        begins.
+
+    Examples
+    --------
+    >>> from tacit.toy.sentences import sample_sentences
+    >>> text = sample_sentences(300, random_state=0)
+    >>> parser = SpanParser(n_features=5, rank=2).fit(text)
+    >>> print(parser.parse("the/DET cat/NOUN saw/VERB a/DET dog/NOUN").tree)
+    (X (X (DET the) (NOUN cat)) (X (VERB saw) (X (DET a) (NOUN dog))))
+    """
+
+    distances_: TagDistances
+    pairs_: TagPairs
+    runs_: TagRuns
+    vectors_: WordVectors
+    diagnostics_: dict[str, Any]
+
+    def __init__(
+        self,
+        *,
+        prior: str | None = "units",
+        vectors: Any = "cca",
+        n_features: int = 50,
+        rank: int = 7,
+        bandwidth: float = 0.4,
+        top: str = "auto",
+        metric_weight: float = 0.1,
+        longest: int = 400,
+        random_state: Any = 0,
+        progress: Any = None,
+    ) -> None:
+        self.prior = prior
+        self.vectors = vectors
+        self.n_features = n_features
+        self.rank = rank
+        self.bandwidth = bandwidth
+        self.top = top
+        self.metric_weight = metric_weight
+        self.longest = longest
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, sentences: Any, y: Any = None) -> Self:
+        """Learn from sentences of words and tags; see `tacit.parsing.data.tagged_sentences.stream_tagged`.
+
+        Punctuation is left out and tags become universal ones. `y` is not looked at.
+
+        Raises
+        ------
+        DataError
+            No sentence has two words.
+        """
+        for name in ("distances_", "shape_", "pairs_", "runs_", "vectors_", "diagnostics_"):
+            self.__dict__.pop(name, None)
+        return self.partial_fit(sentences)
+
+    def partial_fit(self, sentences: Any, y: Any = None) -> Self:
+        """Learn from more sentences; word vectors that are learnt stay those of the first ones."""
+        from tacit.parsing.data.tagged_sentences import read_tagged
+        from tacit.parsing.data.universal_tags import UNIVERSAL
+        from tacit.parsing.moments.tag_pairs import TagPairs
+
+        self._check()
+        if hasattr(self, "distances_") and not hasattr(self, "pairs_"):
+            raise NotAvailableError(
+                "files do not hold the moments, so that a parser from one learns no more; fit a new one"
+            )
+        given = read_tagged(sentences)
+        text = [_universal(sentence) for sentence in given]
+        if not any(len(sentence) >= 2 for sentence in text):
+            raise DataError("no sentence has two words or more; nothing can be learnt")
+        with reporting(self.progress) as report:
+            if not hasattr(self, "vectors_"):
+                report(0.0, "word vectors")
+                self.vectors_ = self._word_vectors(text)
+            kinds = [tag for tag in UNIVERSAL if tag != "."]
+            sums = getattr(self, "pairs_", TagPairs.empty(kinds, self.vectors_.n_features))
+            for low in range(0, len(text), _CHUNK):
+                report(0.1 + 0.8 * low / len(text), "moments")
+                sums = sums + TagPairs.of(text[low : low + _CHUNK], self.vectors_, kinds)
+            report(0.9, "distances")
+            self._solve(sums, text)
+            self._count_runs(given)
+            if "learnt" in (self.prior, self.top):
+                report(0.95, "groups and predicates")
+                _ = self.shape_
+        return self
+
+    def parse(self, sentence: Any, top: int | None = None) -> SpanParse:
+        """The brackets of a sentence.
+
+        Parameters
+        ----------
+        sentence : str or list of (word, tag)
+            With punctuation if there is any, which helps, and is not in the brackets. A string is tagged
+            text, ``word/TAG``. No words at all have no brackets, and neither has one word.
+        top : int, optional
+            How many words come before the split of the whole sentence.
+
+        Raises
+        ------
+        TooExpensiveError
+            The sentence is longer than `longest`.
+        ArgumentError
+            There is no such split.
+        """
+        from tacit.parsing.data.tagged_sentences import read_tagged, without_marks
+        from tacit.parsing.data.universal_tags import universal_tag
+        from tacit.parsing.structure.projective import projective_tree
+        from tacit.parsing.structure.units import sentence_units, unit_costs
+
+        if not hasattr(self, "distances_"):
+            raise NotAvailableError("the parser is not fitted; call fit first")
+        pairs = next(iter(read_tagged([sentence])), [])
+        words = without_marks(pairs)
+        if top is None:
+            top = self._top(pairs)
+        elif not 1 <= top < max(len(words), 2):
+            raise ArgumentError(
+                f"a sentence of {len(words)} words has no split after {top} of them"
+            )
+        metric = self.distances_.of_sentence([universal_tag(tag) for _, tag in words])
+        if len(words) < 2:
+            return SpanParse(words, [], float("inf"))
+        if self.prior is None:
+            found = projective_tree(metric, top, longest=self.longest)
+        else:
+            groups = self.shape_.groups(pairs) if self.prior == "learnt" else None
+            costs = unit_costs(len(words), sentence_units(pairs, top, groups=groups))
+            weight = self.metric_weight
+            found = projective_tree(weight * metric, top, costs, self.longest)
+        return SpanParse(words, found.spans, found.margin)
+
+    def parse_all(self, sentences: Any, tops: Sequence[int] | None = None) -> Iterator[SpanParse]:
+        """The brackets of many sentences, one after another, as they are read."""
+        from tacit.parsing.data.tagged_sentences import stream_tagged
+
+        with reporting(self.progress) as report:
+            for number, sentence in enumerate(stream_tagged(sentences)):
+                if number % 100 == 0:
+                    report(0.0, f"{number} sentences")
+                yield self.parse(sentence, None if tops is None else tops[number])
+
+    def brackets(self, sentences: Any, tops: Sequence[int] | None = None) -> list[Spans]:
+        """The brackets of each sentence without punctuation: first word, word after the last."""
+        return [found.spans for found in self.parse_all(sentences, tops)]
+
+    def evaluate(self, trees: Any, lengths: Sequence[int | None] = (10, 20, 40, None)) -> Any:
+        """F1 against the brackets of a treebank, by length: `brackets.scores_by_length`."""
+        from tacit.parsing.data.parse_trees import ParseTree, read_trees
+        from tacit.parsing.query.brackets import gold_spans, scores_by_length
+
+        given = isinstance(trees, list) and trees and isinstance(trees[0], ParseTree)
+        listed: list[ParseTree] = trees if given else read_trees(trees)
+        golds = [gold_spans(tree) for tree in listed]
+        scores: dict[int | None, BracketScores] = scores_by_length(
+            self.brackets(listed), golds, lengths
+        )
+        return scores
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted parser to one file; `tacit.load` gives it back, without moments and vectors."""
+        from tacit.parsing.saved_parser import save_parser
+
+        if not hasattr(self, "distances_"):
+            raise NotAvailableError("the parser is not fitted; call fit first")
+        save_parser(self, path)
+
+    def _word_vectors(self, text: list[Tagged]) -> WordVectors:
+        from tacit.parsing.data.word_vectors import WordVectors, read_word_vectors
+        from tacit.parsing.learn.word_vectors import learn_word_vectors
+
+        if isinstance(self.vectors, WordVectors):
+            return self.vectors
+        if isinstance(self.vectors, str) and self.vectors == "cca":
+            return learn_word_vectors(text, self.n_features, self.random_state)
+        return read_word_vectors(self.vectors)
+
+    def _top(self, pairs: Tagged) -> int | None:
+        """Where the whole sentence is split, if anything but the costs is to say it."""
+        from tacit.parsing.structure.branching import top_split
+
+        learnt = self.top == "learnt" or (self.top == "auto" and self.prior == "learnt")
+        if learnt:
+            return self.shape_.top(pairs)
+        return None if self.top == "free" else top_split(pairs)
+
+    @cached_property
+    def shape_(self) -> TagShape:
+        """Groups and predicates, learnt from `runs_`."""
+        from tacit.parsing.learn.tag_chunks import learn_shape
+
+        shape = learn_shape(self.runs_)
+        self.diagnostics_["predicates"] = sorted(shape.predicates)
+        return shape
+
+    def _count_runs(self, sentences: list[Tagged]) -> None:
+        from tacit.parsing.moments.tag_runs import TagRuns
+
+        new = TagRuns.of(sentences)
+        self.runs_ = self.runs_ + new if hasattr(self, "runs_") else new
+        self.__dict__.pop("shape_", None)  # that of fewer sentences
+
+    def _solve(self, sums: TagPairs, text: list[Tagged]) -> None:
+        from tacit.parsing.learn.tag_metric import smoothed_covariances, spectral_distances
+        from tacit.parsing.model.tag_distances import TagDistances
+
+        covariances, _ = smoothed_covariances(sums, self.bandwidth)
+        self.pairs_ = sums
+        rank = min(self.rank, self.vectors_.n_features)
+        self.distances_ = TagDistances(sums.tags, spectral_distances(covariances, rank))
+        before = getattr(self, "diagnostics_", {})
+        self.diagnostics_ = {
+            "n_sentences": before.get("n_sentences", 0) + len(text),
+            "n_words": before.get("n_words", 0) + sum(map(len, text)),
+            "n_pairs": int(sums.counts.sum()),
+            "unseen": float(np.mean(sums.counts.sum(axis=2) == 0)),
+            "n_features": self.vectors_.n_features,
+            "rank": rank,
+        }
+
+    def _check(self) -> None:
+        if self.prior is not None:
+            check_choice("prior", self.prior, ("learnt", "units"))
+        check_choice("top", self.top, ("auto", "learnt", "heuristic", "free"))
+        for name in ("n_features", "rank", "longest"):
+            check_count(name, getattr(self, name))
+        check_number("bandwidth", self.bandwidth, positive=True)
+        check_number("metric_weight", self.metric_weight)
+        if self.prior is not None and not np.isfinite(self.metric_weight):
+            raise ArgumentError("metric_weight must be finite")
+
+
+def _universal(sentence: Tagged) -> Tagged:
+    from tacit.parsing.data.tagged_sentences import without_marks
+    from tacit.parsing.data.universal_tags import universal_tag
+
+    return [(word, universal_tag(tag)) for word, tag in without_marks(sentence)]

@@ -1,0 +1,1 @@
+"""Rules of a grammar, bracketings that need no learning."""

@@ -1,1 +1,0 @@
-"""Parameters made better: EM, online EM, acceleration, stopping rules."""

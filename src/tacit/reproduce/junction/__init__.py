@@ -1,0 +1,1 @@
+"""Experiments with latent junction trees (thesis, chapter 5)."""

@@ -1,0 +1,1 @@
+"""Experiments with language models (thesis, chapter 9)."""

@@ -1,0 +1,1 @@
+"""Experiments with kernel trees (thesis, chapter 6)."""

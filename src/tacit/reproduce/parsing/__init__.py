@@ -1,0 +1,1 @@
+"""Experiments with parsers and grammars (thesis, chapter 8; slides)."""

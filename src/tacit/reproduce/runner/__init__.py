@@ -1,0 +1,1 @@
+"""What every experiment shares: runs, records, claims, pictures."""

@@ -1,0 +1,283 @@
+"""Pictures like the papers': one column per case, errors above, times below."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from tacit.plot import style
+from tacit.reproduce.runner.outcomes import Family
+from tacit.reproduce.runner.runs import Runs
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LABELS = {
+    "error": "error (L1)",
+    "seconds": "training time (CPU s)",
+    "wrong": "share of wrong predictions",
+    "distance": "error on the grid",
+    "hops": "wrong hops (summed over pairs)",
+    "off": "mean absolute error",
+    "gain": "perplexity below int-MKN (per cent)",
+    "f1": "F1 of brackets (per cent)",
+}
+ALONG = {
+    "n_rows": "training rows",
+    "query_size": "stocks in the query",
+    "n_states": "states",
+    "order": "order",
+    "longest": "words of the longest sentences",
+}
+LINEAR = {"wrong", "off", "gain", "f1", "query_size", "n_states", "order", "longest"}
+# On log scales that have a zero: up to this number they are plain.
+PLAIN_UP_TO = {"hops": 10.0}  # all others are on log scales
+
+# Lines may leave the panel at the top: the estimate that is zero everywhere has error 1, and by how many
+# orders of magnitude another one is worse tells nothing. Predictions of crime that are off by more are nearly
+# as bad as the median of all towns.
+MOST = {"error": 1e3, "off": 0.14}
+
+MANY_PANELS, FEW_SIZES = 6, 4
+
+# In a legend: the mark and the space around it, and a letter of the name.
+_INCHES_PER_ENTRY, _INCHES_PER_LETTER = 0.65, 0.08
+
+# Colours and marks of the lines of the papers' figures, in the order in which a picture names its methods.
+MARKS = (
+    (style.BLUE, "o"),
+    (style.VERMILION, "s"),
+    (style.GREEN, "^"),
+    (style.PURPLE, "D"),
+    (style.ORANGE, "v"),
+    (style.SKY, "P"),
+    (style.DIM, "*"),
+    (style.LINE, "<"),
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A method in a panel: its name in the legend and its name in the table."""
+
+    label: str
+    method: str
+    colour: str
+    mark: str
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One column of the picture."""
+
+    title: str
+    case: Family
+    lines: tuple[Line, ...]
+
+
+def lines(
+    names: Sequence[str], ours: Mapping[str, str] | None = None, other: str | None = None
+) -> tuple[Line, ...]:
+    """Lines of a panel, in the order of the legend.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Methods of the seed.
+    ours : mapping, optional
+        Tacit's own form of some of them, by name; dashed and of the same colour.
+    other : str, optional
+        One more of Tacit's methods, in black.
+    """
+    marks = dict(zip(names, MARKS, strict=False))
+    found = [Line(name, name, *marks[name]) for name in names]
+    shown = {own: marks[name] for name, own in (ours or {}).items()}
+    found += [Line(own, own, *mark, dashed=True) for own, mark in shown.items()]
+    if other is not None:
+        found.append(Line(other, other, style.BLACK, "x", dashed=True))
+    return tuple(found)
+
+
+def picture(
+    runs: Runs, title: str, panels: Sequence[Panel], measures: Sequence[str], over: str = "models"
+) -> Figure:
+    """The figure: medians over the models, with the middle half of the models as a band, or single runs.
+
+    Parameters
+    ----------
+    runs : Runs
+    title : str
+    panels : sequence of Panel
+        From left to right; where there are many and one measure, in two rows.
+    measures : sequence of {"error", "seconds", "wrong"}
+        From top to bottom.
+    over : str
+        What is drawn anew for each run of the same trial, in one word.
+    """
+    style.pyplot()  # says what to install where it is missing
+    from matplotlib.figure import Figure
+
+    in_two = len(measures) == 1 and len(panels) >= MANY_PANELS and len(panels) % 2 == 0
+    n_rows = 2 if in_two else len(measures)
+    n_columns = len(panels) // 2 if in_two else len(panels)
+    width = max(2.6 * n_columns + 0.6, 6.4)
+    labels = list(dict.fromkeys(line.label for panel in panels for line in panel.lines))
+    legend_columns = _legend_columns(labels, width)
+    n_lines = math.ceil(len(labels) / legend_columns)
+    size = (width, 2.3 * n_rows + 0.9 + 0.2 * max(n_lines, 2))
+    along = runs.rows[0].along
+    figure = Figure(figsize=size, layout="constrained")
+    shared: Literal["all", "row"] = "all" if in_two else "row"
+    grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=shared, squeeze=False)
+    places = [(measure, panel) for measure in measures for panel in panels]
+    for place, (ax, (measure, panel)) in enumerate(zip(grid.flat, places, strict=True)):
+        for line in panel.lines:
+            _draw(ax, runs.of(panel.case), line, measure)
+        _dress(ax, along, measure)
+        row, column = divmod(place, n_columns)
+        if row == 0 or in_two:
+            ax.set_title(panel.title, fontsize=style.FONT_SIZE)
+        if column == 0:
+            ax.set_ylabel(LABELS[measure], fontsize=style.FONT_SIZE)
+        if row == n_rows - 1:
+            ax.set_xlabel(ALONG[along], fontsize=style.FONT_SIZE)
+    for row, axes in enumerate(grid):
+        _limit(axes, MOST.get(measures[0 if in_two else row], math.inf))
+        _mark_sizes(axes, runs.sizes, along)
+    handles: dict[str, Any] = {}
+    for ax in grid.flat:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.suptitle(title, fontsize=style.FONT_SIZE + 2)
+    figure.legend(
+        list(handles.values()),
+        list(handles),
+        loc="outside lower center",
+        ncols=legend_columns,
+        frameon=False,
+        fontsize=style.FONT_SIZE,
+        title=_what_is_drawn(runs, over),
+        title_fontsize=style.FONT_SIZE - 1,
+    )
+    return figure
+
+
+def _what_is_drawn(runs: Runs, over: str) -> str:
+    """What lines and bands are, in words; of a single run there is no median."""
+    if len({row.seed for row in runs.rows}) == 1:
+        return "lines: a single run each"
+    return f"lines: median over the {over}; bands: the middle half of them"
+
+
+def _mark_sizes(axes: Sequence[Axes], sizes: Sequence[int], along: str) -> None:
+    """Name the sizes themselves on a log scale of so few of them that powers of ten say little.
+
+    On a plain scale whole numbers are named, there is no half a state; of lengths those that there are.
+    """
+    from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter
+
+    if axes[0].get_xscale() != "log":
+        for ax in axes:
+            named = FixedLocator(sizes) if along == "longest" else MaxNLocator(integer=True)
+            ax.xaxis.set_major_locator(named)
+        return
+    if len(sizes) > FEW_SIZES:
+        return
+    for ax in axes:
+        ax.set_xticks(sizes, [f"{size:,}".replace(",", " ") for size in sizes])
+        ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _legend_columns(labels: Sequence[str], width: float) -> int:
+    """As many as fit into one line of so many inches, or half of them, or a third and so on."""
+    widths = [_INCHES_PER_ENTRY + _INCHES_PER_LETTER * len(label) for label in labels]
+    if len(labels) <= 6 and sum(widths) <= width:
+        return len(labels)
+    for n_lines in range(2, len(labels)):
+        stacks = [widths[first : first + n_lines] for first in range(0, len(labels), n_lines)]
+        if sum(max(stack) for stack in stacks) <= width:
+            return len(stacks)
+    return 1
+
+
+def _draw(ax: Axes, runs: Runs, line: Line, measure: str) -> None:
+    """A method's medians; sizes at which it mostly failed have no mark."""
+    import numpy as np
+
+    own = runs.where(method=line.method)
+    sizes, middles, lows, highs = [], [], [], []
+    for size in own.sizes:
+        values = [getattr(row, measure) for row in own.at(size).rows]
+        # Quartiles that are among the values: between a number and inf there is nothing.
+        low, high = np.quantile(values, [0.25, 0.75], method="nearest")
+        middle = own.at(size).median(measure)
+        if math.isfinite(middle) and (middle > 0 or measure in LINEAR or measure in PLAIN_UP_TO):
+            sizes.append(size)
+            middles.append(middle)
+            lows.append(min(low, middle))
+            highs.append(max(high, middle) if math.isfinite(high) else middle)
+    if not sizes:
+        return
+    if any(high > low for low, high in zip(lows, highs, strict=True)) and not line.dashed:
+        ax.fill_between(sizes, lows, highs, color=line.colour, alpha=0.13, linewidth=0)
+    ax.plot(
+        sizes,
+        middles,
+        color=line.colour,
+        marker=line.mark,
+        markersize=4,
+        linewidth=1.4,
+        linestyle=(0, (4, 2)) if line.dashed else "-",
+        markerfacecolor="white" if line.dashed and line.mark != "x" else line.colour,
+        label=line.label,
+    )
+
+
+def _limit(row: Sequence[Axes], most: float) -> None:
+    """Cut the scale of a row of panels at the top, and name the lines that are lost altogether.
+
+    The panels of a row share one scale, which is known only when the last of them is drawn.
+    """
+    import numpy as np
+
+    if row[0].get_ylim()[1] <= most:
+        return
+    row[0].set_ylim(top=most)
+    for ax in row:
+        lost = [
+            str(line.get_label())
+            for line in ax.get_lines()
+            if np.asarray(line.get_ydata(), dtype=np.float64).min() > most
+        ]
+        if lost:
+            text = f"above this: {', '.join(lost)}"
+            ax.text(
+                0.98,
+                0.97,
+                text,
+                ha="right",
+                va="top",
+                transform=ax.transAxes,
+                fontsize=7,
+                color=style.DIM,
+            )
+
+
+def _dress(ax: Axes, along: str, measure: str) -> None:
+    ax.set_xscale("linear" if along in LINEAR else "log")
+    if along == "order":
+        from matplotlib.ticker import MaxNLocator
+
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if measure in PLAIN_UP_TO:
+        ax.set_yscale("symlog", linthresh=PLAIN_UP_TO[measure])
+    else:
+        ax.set_yscale("linear" if measure in LINEAR else "log")
+    ax.grid(color="#DDDDDD", linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.tick_params(labelsize=style.FONT_SIZE - 1)

@@ -1,0 +1,149 @@
+"""Experiments by name: listed, run, judged."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from pathlib import Path
+from typing import Any
+
+from tacit.errors import ArgumentError
+from tacit.reproduce.runner.grids import GridTrial
+from tacit.reproduce.runner.outcomes import Outcome
+from tacit.reproduce.runner.records import append_run, open_record, read_runs
+from tacit.reproduce.runner.runs import Runs
+from tacit.reproduce.runner.verdicts import Experiment, Verdict, verdict
+
+# Where each experiment lives, in the order of the papers.
+HOMES = {
+    "fig-4.4": "trees.fig_4_4",
+    "fig-4.5": "trees.fig_4_5",
+    "fig-4.6": "trees.fig_4_6",
+    "fig-5.4": "junction.fig_5_4",
+    "fig-5.5": "junction.fig_5_5",
+    "fig-6.5": "numbers.fig_6_5",
+    "fig-6.6": "numbers.fig_6_6",
+    "fig-6.7": "numbers.fig_6_7",
+    "fig-7.5": "trees.fig_7_5",
+    "fig-7.6": "trees.fig_7_6",
+    "fig-7.7": "trees.fig_7_7",
+    "fig-7.8": "trees.fig_7_8",
+    "fig-7.9": "trees.fig_7_9",
+    "table-8.1": "parsing.table_8_1",
+    "table-8.2": "parsing.table_8_2",
+    "fig-8.5": "parsing.fig_8_5",
+    "table-9.1": "language.table_9_1",
+    "fig-9.2": "language.fig_9_2",
+    "table-9.2": "language.table_9_2",
+    "table-9.3": "language.table_9_3",
+    "song-fig-2": "trees.song_fig_2",
+    "song-fig-3": "trees.song_fig_3",
+    "lpcfg-f1": "parsing.lpcfg_f1",
+    "wfa-pos": "sequences.wfa_pos",
+}
+
+# What users choose from; tests have a smaller one of their own.
+SCALES = ("small", "paper")
+
+
+def listing() -> list[tuple[str, str]]:
+    """The names of all experiments, each with the claim that it tests.
+
+    Examples
+    --------
+    >>> [name for name, claim in listing()][:2]
+    ['fig-4.4', 'fig-4.5']
+    """
+    return [(name, experiment(name).claim) for name in HOMES]
+
+
+def experiment(name: str) -> Experiment:
+    """The experiment of a name."""
+    if name not in HOMES:
+        near = difflib.get_close_matches(name, HOMES, n=1)
+        guess = f"; did you mean {near[0]!r}?" if near else ";"
+        raise ArgumentError(f"no experiment is called {name!r}{guess} there are {', '.join(HOMES)}")
+    module = importlib.import_module(f"tacit.reproduce.{HOMES[name]}")
+    found: Experiment = module.EXPERIMENT
+    return found
+
+
+def run(name: str, *, scale: str = "small", out: Path | str, progress: Any = None) -> Verdict:
+    """Run an experiment of the papers and say whether its claim held.
+
+    Writes ``NAME-SCALE.csv``, a line for every run, and ``NAME-SCALE.png``, a picture like the seed's. Runs
+    that are in the table already, with the same settings and by the same version, are not run again: what
+    was stopped goes on where it was.
+
+    Parameters
+    ----------
+    name : str
+        See `listing`.
+    scale : {"small", "paper"}
+        "small": fewer models, sizes and smaller trees, at most two minutes. "paper": the seed's settings.
+    out : path
+        The folder for both files; made if it is not there.
+    progress : None, bool or callable
+        As of estimators.
+
+    Returns
+    -------
+    Verdict
+
+    Raises
+    ------
+    ArgumentError
+        No such experiment or scale.
+    FileFormatError, FileWriteError
+        The table is something else, or cannot be written.
+    MissingDataError
+        The experiment's data are not where loaders look.
+    DependencyError
+        matplotlib is not installed.
+    """
+    from tacit.core.progress import reporting
+    from tacit.core.threads import limit_threads
+    from tacit.plot.style import pyplot
+
+    asked = experiment(name)
+    if scale not in asked.settings:
+        raise ArgumentError(f"scale={scale!r} is not known; choose one of {SCALES}")
+    pyplot()  # no runs without a picture of them
+    asked.need()
+    settings = asked.settings[scale]
+    csv = Path(out) / f"{name}-{scale}.csv"
+    done = read_runs(csv, settings.kind)
+    open_record(csv, settings.kind)
+    trials = settings.trials()
+    left = [trial for trial in trials if trial.key not in done]
+    # One thread, so that CPU times compare.
+    with reporting(progress) as report, limit_threads(1):
+        work, finished = sum(trial.work for trial in left), 0
+        for trial in left:
+            report(finished / work, str(trial))
+            each = done[trial.key] = perform(trial)
+            append_run(csv, each)
+            finished += trial.work
+    runs = Runs(tuple(done[trial.key] for trial in trials))
+    png = csv.with_suffix(".png")
+    _save_picture(asked, scale, runs, png)
+    asked.more(csv)
+    return verdict(asked, runs, csv, png)
+
+
+def perform(trial: GridTrial[Any]) -> Outcome:
+    """Run a trial, whatever its kind."""
+    return trial.run()
+
+
+def _save_picture(asked: Experiment, scale: str, runs: Runs, png: Path) -> None:
+    from tacit.core.files.atomic import atomic_path
+    from tacit.reproduce.runner.panels import picture
+
+    if asked.draw is not None:
+        figure = asked.draw(runs)
+    else:
+        panels = asked.panels(asked.settings[scale])
+        figure = picture(runs, asked.title, panels, asked.measures, asked.over)
+    with atomic_path(png) as temporary:
+        figure.savefig(temporary, dpi=160)

@@ -1,0 +1,1 @@
+"""Experiments with latent trees (thesis, chapters 4 and 7; Song et al.)."""

@@ -1,0 +1,107 @@
+"""Sequences of DNA with a class each, and letters that stand for several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import DataError
+from tacit.messages.evidence import Evidence, one_of
+
+LETTERS = "ACGT"
+
+# Nucleotides that a letter stands for (IUPAC).
+STANDS_FOR = {
+    **{letter: letter for letter in LETTERS},
+    "R": "AG",
+    "Y": "CT",
+    "S": "CG",
+    "W": "AT",
+    "K": "GT",
+    "M": "AC",
+    "B": "CGT",
+    "D": "AGT",
+    "H": "ACT",
+    "V": "ACG",
+    "N": "ACGT",
+}
+
+# What is left of the poly(A) sequences without the signal at 100 to 105: fifty letters on either side.
+_POLYA_PLACES = (*range(50, 100), *range(106, 156))
+
+
+@dataclass(frozen=True, eq=False)
+class Strands:
+    """Sequences of equal length."""
+
+    names: tuple[str, ...]  # of the classes
+    classes: NDArray[np.int64]  # (row,)
+    signs: NDArray[np.str_]  # (row, place)  one letter each
+
+    @property
+    def codes(self) -> NDArray[np.int16]:
+        """(row, place) Numbers of the nucleotides; -1 where a letter stands for several."""
+        found = np.full(self.signs.shape, -1, dtype=np.int16)
+        for code, letter in enumerate(LETTERS):
+            found[self.signs == letter] = code
+        return found
+
+    @property
+    def sequence(self) -> NDArray[np.int64]:
+        """(row,) Which of the distinct sequences each row has."""
+        _, found = np.unique(self.signs, axis=0, return_inverse=True)
+        return found.reshape(-1).astype(np.int64)
+
+    def evidence(self, rows: NDArray[np.int64]) -> Evidence:
+        """What some of the rows say: a letter that stands for several is a set of them."""
+        codes, signs = np.asfortranarray(self.codes[rows]), self.signs[rows]
+        soft = {}
+        for place in np.flatnonzero(((codes < 0) & (signs != "N")).any(axis=0)).tolist():
+            soft[place] = np.array([likelihoods(sign) for sign in signs[:, place]])
+        return Evidence(codes, soft)
+
+
+def likelihoods(sign: str) -> NDArray[np.float64]:
+    """One for each nucleotide that a letter may stand for, zero for the others.
+
+    Examples
+    --------
+    >>> likelihoods("R")
+    array([1., 0., 1., 0.])
+    """
+    if sign not in STANDS_FOR:
+        raise DataError(f"no nucleotides are written {sign!r}; there are {', '.join(STANDS_FOR)}")
+    return one_of({LETTERS.index(letter) for letter in STANDS_FOR[sign]}, len(LETTERS))
+
+
+def strands(data: str) -> Strands:
+    """The sequences of a data set.
+
+    Parameters
+    ----------
+    data : {"polya", "splice"}
+        True and false signals to end a gene, fifty letters on either side of the signal AATAAA, which both
+        have; junctions where genes are spliced and other places, sixty letters.
+
+    Raises
+    ------
+    MissingDataError
+        The file is not where loaders look.
+    """
+    from tacit.datasets import load_polya, load_splice
+
+    if data == "polya":
+        table = load_polya("omni")
+        return _of_columns(table["label"], [table[f"p{place}"] for place in _POLYA_PLACES])
+    assert data == "splice", data
+    table = load_splice(ambiguous="letter")
+    return _of_columns(table["class"], [table[f"p{place}"] for place in range(60)])
+
+
+def _of_columns(labels: NDArray[np.object_], columns: Sequence[NDArray[np.object_]]) -> Strands:
+    names, classes = np.unique(labels.astype(str), return_inverse=True)
+    signs = np.stack([np.where(column == None, "N", column) for column in columns], axis=1)  # noqa: E711
+    return Strands(tuple(names.tolist()), classes.astype(np.int64), signs.astype("<U1"))

@@ -1,0 +1,291 @@
+"""Sites in DNA told apart: splits of the sequences, a model for each class, and one judged fit.
+
+After the thesis, section 5.8.2, and Song et al. (2013), section 6: a model is learnt from the training
+sequences of each class; a test sequence belongs to the class whose model gives it the highest probability.
+No sequence is in both parts, however often it occurs.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tacit.errors import RankError
+from tacit.reproduce.runner.grids import Grid, GridTrial, Method
+from tacit.reproduce.runner.outcomes import Outcome
+from tacit.reproduce.trees.trials import with_all_categories
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from tacit.messages.evidence import Evidence
+    from tacit.messages.network import Network
+    from tacit.reproduce.trees.dna_strands import Strands
+    from tacit.trees.structure.topology import Topology
+
+N_LETTERS = 4
+
+# Sequences of each class in the fit that is not timed.
+WARM_UP_ROWS = 40
+
+
+@dataclass(frozen=True)
+class SiteCase:
+    """The sequences, and what is learnt of each class."""
+
+    data: str  # a name for `strands`
+    order: int  # of the hidden Markov models, which change with the place
+    n_states: int
+    n_test: int
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What all lines of this case have in common."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class SiteRun(Outcome):
+    """A trial and what came of it: one line of the table."""
+
+    along: ClassVar[str] = "n_rows"
+    first_result: ClassVar[str] = "wrong"
+
+    data: str
+    order: int
+    n_states: int
+    n_test: int
+    n_rows: int
+    seed: int
+    method: str
+    settings: str
+    version: str
+    wrong: float  # share of the test sequences put into a wrong class; inf where nothing was learnt
+    wrong_by_bayes: float  # the same where the classes' shares of the training set count too
+    not_positive: float  # share of the estimates behind it that were not positive
+    seconds: float  # CPU time of the fits of all classes
+    n_steps: int  # of EM, over all classes and restarts
+    failure: str  # why nothing was learnt
+
+
+class SiteTrial(GridTrial[SiteCase]):
+    """One method on one split; sizes are training sequences, of all classes together."""
+
+    rows_per_fit = 2000
+
+    def run(self) -> SiteRun:
+        """Learn and judge."""
+        return perform(self)
+
+    def __str__(self) -> str:
+        return f"split {self.seed + 1}, {self.size} sequences, {self.method.name}"
+
+
+class SiteSettings(Grid[SiteCase]):
+    """Every case with every size, split and method."""
+
+    trial = SiteTrial
+    kind = SiteRun
+
+
+def perform(trial: SiteTrial) -> SiteRun:
+    """Learn a model of every class and judge them together."""
+    import numpy as np
+
+    split = split_of(trial.case.data, trial.case.n_test, trial.seed, trial.size)
+    _warm_up(trial.case, trial.method)
+    assert split.tables  # made before the clock starts
+    begun = time.process_time()
+    try:
+        networks, n_steps = learnt_classes(trial, split)
+    except (RankError, np.linalg.LinAlgError) as error:
+        seconds = time.process_time() - begun
+        why = " ".join(str(error).split())
+        return SiteRun.of(trial.key, math.inf, math.inf, 1.0, seconds, 0, why)
+    seconds = time.process_time() - begun
+    scores, not_positive = class_scores(networks, split.test, raw=trial.method.as_printed)
+    wrong = [
+        float(np.mean(each.argmax(axis=0) != split.answers))
+        for each in (scores, with_shares(networks, split))
+    ]
+    return SiteRun.of(trial.key, *wrong, not_positive, seconds, n_steps, "")
+
+
+def class_scores(
+    networks: list[Network], rows: Evidence, *, raw: bool
+) -> tuple[NDArray[np.float64], float]:
+    """(class, row) Numbers that rise with a row's probability, and the share of estimates not positive.
+
+    Parameters
+    ----------
+    networks : list of Network
+        Of each class.
+    rows : Evidence
+    raw : bool
+        Whether estimates count as they are, negative ones too. They are floored otherwise.
+    """
+    import numpy as np
+
+    from tacit.messages.conditionals import log_prob
+    from tacit.messages.passes import log_values
+
+    sign, log_abs = np.stack([log_values(network, rows) for network in networks], axis=1)
+    not_positive = float(np.mean(~(sign > 0)))
+    if not raw:
+        return np.stack([log_prob(network, rows).values for network in networks]), not_positive
+    beyond = np.isnan(sign) | np.isnan(log_abs)
+    sizes = np.where(beyond, -np.inf, log_abs)
+    most = sizes.max(axis=0)
+    values = sign * np.exp(sizes - np.where(np.isfinite(most), most, 0.0))
+    return np.where(beyond, -np.inf, values), not_positive
+
+
+def with_shares(networks: list[Network], split: Split) -> NDArray[np.float64]:
+    """(class, row) Logarithms of the joint probability of class and row; estimates are floored."""
+    import numpy as np
+
+    logs, _ = class_scores(networks, split.test, raw=False)
+    shares = np.array([[len(rows)] for rows in split.train], dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        found: NDArray[np.float64] = logs + np.log(shares / shares.sum())
+    return found
+
+
+def learnt_classes(trial: SiteTrial, split: Split) -> tuple[list[Network], int]:
+    """What the trial's method learns of every class, and in how many steps."""
+    found = [_fitted(trial, table) for table in split.tables]
+    return [network for network, _ in found], sum(n_steps for _, n_steps in found)
+
+
+def _fitted(trial: SiteTrial, table: pa.Table) -> tuple[Network, int]:
+    """What the trial's method learns of one class, and in how many steps."""
+    case, method = trial.case, trial.method
+    if method.as_printed:
+        return _as_printed(trial, table, table.num_columns)
+    model = model_of(case, method, trial.seed, table.num_columns).fit(table)
+    return model.network_, int(model.diagnostics_.get("n_steps", 0))
+
+
+def _as_printed(trial: SiteTrial, table: Any, length: int) -> tuple[Network, int]:
+    from tacit.reproduce.trees.printed import junction_as_printed, learn_as_printed
+
+    case, method = trial.case, trial.method
+    options = dict(method.options)
+    if case.order == 1:
+        return learn_as_printed(method.learn, case.n_states, _chain(length), table, **options), 0
+    graph = _higher_order(length, case.order)
+    return junction_as_printed(method.learn, case.n_states, graph, table, trial.seed, **options)
+
+
+def model_of(case: SiteCase, method: Method, seed: int, length: int) -> Any:
+    """The estimator that learns one class."""
+    from tacit.junction.structured_hmms import HigherOrderHMM
+    from tacit.trees.latent_tree import LatentTree
+
+    options: dict[str, Any] = {"learn": method.learn, "random_state": seed, **dict(method.options)}
+    if case.order == 1:
+        return LatentTree(case.n_states, _chain(length), **options)
+    return HigherOrderHMM(case.order, case.n_states, **options)
+
+
+@lru_cache(maxsize=4)
+def _chain(length: int) -> Topology:
+    from tacit.toy import caterpillar
+
+    return caterpillar(length)
+
+
+@lru_cache(maxsize=4)
+def _higher_order(length: int, order: int) -> tuple[tuple[str, str], ...]:
+    """The arrows of a hidden Markov model of some order."""
+    from tacit.toy import random_hmm_model
+
+    return tuple(random_hmm_model(length, order=order, random_state=0).edges)
+
+
+@lru_cache(maxsize=64)
+def _warm_up(case: SiteCase, method: Method) -> None:
+    """Learn once from few sequences, so that no trial pays for compiling or planning."""
+    import contextlib
+
+    trial = SiteTrial(case, WARM_UP_ROWS, 0, method)
+    split = split_of(case.data, case.n_test, 0, None)
+    with contextlib.suppress(RankError):  # so few rows may not carry the states
+        _fitted(trial, split.tables[0][:WARM_UP_ROWS])
+
+
+# -- data ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Sequences to learn from, by class, and sequences to judge on."""
+
+    train: tuple[NDArray[np.int16], ...]  # of each class: (row, place)
+    test: Evidence
+    answers: NDArray[np.int64]  # (row,)  class of each test row
+
+    @cached_property
+    def tables(self) -> tuple[pa.Table, ...]:
+        """The training sequences of each class as estimators take them."""
+        return tuple(with_all_categories(rows, N_LETTERS) for rows in self.train)
+
+
+@lru_cache(maxsize=2)
+def split_of(data: str, n_test: int, seed: int, n_rows: int | None) -> Split:
+    """Test sequences and training sequences of a split; smaller training sets are parts of larger ones.
+
+    Parameters
+    ----------
+    data : {"polya", "splice"}
+    n_test : int
+        Test rows.
+    seed : int
+    n_rows : int or None
+        Training rows, of all classes together; None for all.
+    """
+    import numpy as np
+
+    found = _strands(data)
+    rng = np.random.default_rng([n_test, seed])
+    test, rest = apart(found.sequence, n_test, rng)
+    train = rest[:n_rows]
+    answers = found.classes[train]
+    each = tuple(
+        np.asfortranarray(found.codes[train[answers == number]])
+        for number in range(len(found.names))
+    )
+    return Split(each, found.evidence(test), found.classes[test])
+
+
+def apart(
+    sequence: NDArray[np.int64], n_test: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Numbers of test rows and of training rows, in random order, without a sequence that is in both.
+
+    Parameters
+    ----------
+    sequence : (row,)
+        Which of the distinct sequences each row has.
+    n_test : int
+        Rows that are set aside; copies of their sequences that would be too many are in neither part.
+    rng : numpy.random.Generator
+    """
+    import numpy as np
+
+    order = rng.permutation(len(sequence))
+    test = order[:n_test]
+    rest = order[n_test:]
+    return test, rest[~np.isin(sequence[rest], sequence[test])]
+
+
+@lru_cache(maxsize=2)
+def _strands(data: str) -> Strands:
+    from tacit.reproduce.trees.dna_strands import strands
+
+    return strands(data)

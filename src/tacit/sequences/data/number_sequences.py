@@ -1,0 +1,223 @@
+"""Sequences of numbers, one after the other in one array."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.input.columns import positional_names
+from tacit.errors import ArgumentTypeError, DataError
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """Sequences of numbers, or of rows of numbers.
+
+    Examples
+    --------
+    >>> read_series([[0.5, 1.5], [2.0, None, 3.0]]).lengths
+    array([2, 3])
+    """
+
+    values: Array  # (position, column)  of all sequences in turn; NaN where a number is missing
+    lengths: Integers  # (sequence,)
+    names: tuple[str, ...]  # of the columns
+    single: bool = False  # whether it was given as one sequence, not as a list of them
+
+    @property
+    def n_columns(self) -> int:
+        """Numbers at each position."""
+        return int(self.values.shape[1])
+
+    @cached_property
+    def ends(self) -> Integers:
+        """(sequence + 1,) where each sequence starts, and where the last one ends."""
+        return np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
+
+    def split(self, values: NDArray[Any]) -> list[NDArray[Any]] | NDArray[Any]:
+        """An array over all positions as one array for each sequence; as it is for a single one."""
+        if self.single:
+            return values
+        return [values[first:stop] for first, stop in pairwise(self.ends)]
+
+    @property
+    def n_positions(self) -> int:
+        """Positions of all sequences together."""
+        return len(self.values)
+
+    def cut(self, length: int, most: int) -> Series:
+        """At most about `most` positions: stretches of at most `length`, evenly from all of them.
+
+        The same as it is where there are not more.
+        """
+        if self.n_positions <= most:
+            return self
+        pieces = [
+            (first, min(first + length, stop))
+            for start, stop in pairwise(self.ends.tolist())
+            for first in range(start, stop, length)
+        ]
+        n_kept = max(most * len(pieces) // self.n_positions, 1)
+        kept = np.linspace(0, len(pieces) - 1, n_kept).round().astype(np.int64)
+        chosen = [pieces[place] for place in np.unique(kept)]
+        values = np.concatenate([self.values[first:stop] for first, stop in chosen])
+        lengths = np.array([stop - first for first, stop in chosen], dtype=np.int64)
+        return Series(values, lengths, self.names)
+
+
+def read_series(X: Any, names: Sequence[str] | None = None) -> Series:
+    """Sequences from whatever holds them.
+
+    Parameters
+    ----------
+    X : list of sequences, one sequence, (values, lengths), or frame
+        A list holds a sequence in each entry: numbers, or rows of numbers (time, column). A single array of
+        numbers is one sequence; one with two axes, or a frame, is one sequence of rows. A tuple of an array
+        and of integers holds all sequences in turn, and their lengths. None and NaN are missing.
+    names : sequence of str, optional
+        The columns that are expected.
+
+    Raises
+    ------
+    DataError
+        There is nothing, something is not a number or infinite, or the columns are other ones. What
+        scikit-learn has errors for is refused in its words, by which other programs know them.
+    ArgumentTypeError
+        Something is neither a number nor text.
+    """
+    if isinstance(X, np.ndarray):
+        _check_array(X)
+    if isinstance(X, Series):
+        found = X
+    elif _has_lengths(X):
+        found = _with_lengths(*X)
+    elif isinstance(X, list | tuple) and any(_is_nested(each) for each in X):
+        found = _joined([_rows(each, number) for number, each in enumerate(X)])
+    else:
+        values, own = _rows(X, None)
+        found = Series(values, np.array([len(values)], dtype=np.int64), own, single=True)
+    if np.isinf(found.values).any():
+        raise DataError("a sequence holds infinite numbers; give NaN where a number is missing")
+    if names is not None and found.n_columns != len(names):
+        raise DataError(
+            f"X has {found.n_columns} features, but Tacit is expecting {len(names)} features as input: "
+            f"the model was fitted with the columns {list(names)}"
+        )
+    if names is not None and _named_otherwise(found.names, tuple(names)):
+        raise DataError(
+            f"the sequences have the columns {list(found.names)}, but the model was fitted with "
+            f"{list(names)}"
+        )
+    return found
+
+
+def _check_array(X: NDArray[Any]) -> None:
+    if X.dtype.kind == "c":
+        raise DataError("Complex data not supported; pass real and imaginary parts as columns")
+    if X.ndim == 2 and X.shape[1] == 0:
+        raise DataError(
+            f"Found array with 0 feature(s) (shape={X.shape}) while a minimum of 1 is required."
+        )
+    if X.dtype.kind == "O":
+        try:
+            X.astype(np.float64)
+        except TypeError as error:
+            raise ArgumentTypeError(f"the sequence does not hold numbers alone: {error}") from error
+        except ValueError:
+            pass  # what reads it says what is wrong
+
+
+def _named_otherwise(given: tuple[str, ...], names: tuple[str, ...]) -> bool:
+    """Whether both have names of their own, and these differ."""
+    by_place = positional_names(len(given))
+    return given not in (names, by_place) and names != by_place
+
+
+def _has_lengths(X: Any) -> bool:
+    """Whether this is a tuple of values and integers; of a list each entry is a sequence."""
+    if not (isinstance(X, tuple) and len(X) == 2) or not _is_nested(X[0]):
+        return False
+    lengths = X[1]
+    if isinstance(lengths, np.ndarray):
+        return lengths.ndim == 1 and lengths.dtype.kind in "iu"
+    return isinstance(lengths, list | tuple) and all(
+        isinstance(each, int | np.integer) and not isinstance(each, bool) for each in lengths
+    )
+
+
+def _is_nested(value: Any) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, str | bytes)
+
+
+def _with_lengths(values: Any, lengths: Any) -> Series:
+    rows, names = _rows(values, None)
+    counts = np.asarray(lengths, dtype=np.int64)
+    if (counts < 0).any() or int(counts.sum()) != len(rows):
+        raise DataError(
+            f"lengths sum to {int(counts.sum())} (least: {int(counts.min(initial=0))}), but there are "
+            f"{len(rows)} positions; give lengths that sum to them, or a list of sequences"
+        )
+    return Series(rows, counts, names)
+
+
+def _joined(parts: list[tuple[Array, tuple[str, ...]]]) -> Series:
+    known = [part for part in parts if len(part[0])] or parts[:1]
+    width, names = known[0][0].shape[1], known[0][1]
+    for number, (values, _) in enumerate(parts):
+        if len(values) and values.shape[1] != width:
+            raise DataError(
+                f"sequence {number} has {values.shape[1]} numbers at each position, others have {width}"
+            )
+    kept = [values for values, _ in parts if len(values)]
+    together = np.concatenate(kept) if kept else np.empty((0, width))
+    return Series(together, np.array([len(values) for values, _ in parts], dtype=np.int64), names)
+
+
+def _rows(values: Any, number: int | None) -> tuple[Array, tuple[str, ...]]:
+    """One sequence as (time, column) numbers, and the names of its columns."""
+    what = "the sequence" if number is None else f"sequence {number}"
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise ArgumentTypeError(
+            f"{what} is a {type(values).__name__}; give an array of numbers, a list of such arrays, or "
+            f"(values, lengths)"
+        )
+    if hasattr(values, "nnz") or getattr(values, "dtype", None) == np.complex128:
+        kind = "sparse" if hasattr(values, "nnz") else "complex"
+        raise DataError(f"{what} is {kind}; sparse input and complex data not supported")
+    try:
+        found = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{what} does not hold numbers alone: {error}") from error
+    if found.ndim not in (1, 2) or (found.ndim == 2 and found.shape[1] == 0):
+        raise DataError(
+            f"{what} has shape {found.shape}; give (time,) numbers, or (time, column) rows of them"
+        )
+    rows = found[:, None] if found.ndim == 1 else found
+    columns = getattr(values, "columns", None)
+    names = positional_names(rows.shape[1])
+    if found.ndim == 2 and columns is not None and len(columns) == rows.shape[1]:
+        names = tuple(str(name) for name in columns)
+    return rows, names
+
+
+def folds(n_positions: int, n_folds: int, block: int) -> Iterator[NDArray[np.bool_]]:
+    """Which positions each fold leaves out: stretches that come round in turn.
+
+    Parameters
+    ----------
+    n_positions, n_folds : int
+    block : int
+        Length of a stretch.
+    """
+    turn = (np.arange(n_positions) // block) % n_folds
+    for fold in range(n_folds):
+        yield turn == fold

@@ -1,0 +1,1 @@
+"""Arrays of chains, symbols as JSON, hmmlearn."""

@@ -1,0 +1,1 @@
+"""Learning HMMs and automata."""

@@ -1,0 +1,1 @@
+"""EM for HMMs and automata."""

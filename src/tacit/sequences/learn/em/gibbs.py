@@ -1,0 +1,168 @@
+"""Collapsed Gibbs sampling of probabilistic automata: many of them, as likely as the data makes them.
+
+EM ends at one automaton. With many states and few sequences a great many explain the data about as well; the
+mean of what they say is better than what any of them says.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.sequences.data.sequences import Sequences
+from tacit.sequences.learn.em.automata import AutomatonPrior, filtered
+from tacit.sequences.model.automata import AutomatonTables
+from tacit.sequences.moments.prefixes import PrefixTree
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Now and then whole paths are drawn, from an automaton that is drawn itself. They come further in one step
+# than states one by one given their neighbours, which in turn need no automaton: both together came further
+# in the same time than either alone. That is at most every so many sweeps, and less often where many states
+# are possible at each place: it takes about a third of the time.
+_WHOLE_PATHS = 4
+
+
+class Sampler:
+    """Paths of all sequences through the states of an automaton, drawn again and again.
+
+    Parameters
+    ----------
+    sequences : Sequences
+        Missing symbols are drawn too.
+    tables : AutomatonTables
+        Where the first paths are drawn from; their shape is that of what is sampled.
+    prior : AutomatonPrior
+    rng : numpy.random.Generator
+    """
+
+    def __init__(
+        self,
+        sequences: Sequences,
+        tables: AutomatonTables,
+        prior: AutomatonPrior,
+        rng: np.random.Generator,
+    ) -> None:
+        self.prior = prior
+        self._sequences, self._rng = sequences, rng
+        self._groups = tables.layout.groups
+        self._shape = tables.n_states, tables.n_symbols, len(tables.moves)
+        self._tree, self._places = PrefixTree.placed(sequences)
+        self._codes = sequences.codes.astype(np.int32)
+        self._paths = np.zeros(len(self._places), dtype=np.int32)
+        self._n_sweeps, self._next_whole = 0, 0
+        self._counts: tuple[NDArray[Any], ...] = ()
+        self._draw_paths(tables)
+
+    def run(self, n_sweeps: int) -> float:
+        """Draw the states of all places so many times; the share that changed in the last sweep."""
+        from tacit.sequences.loops.gibbs import sweep
+
+        prior = np.array([self.prior.start, self.prior.emit, self.prior.move], dtype=np.float32)
+        changed = 0
+        for _ in range(n_sweeps):
+            if self._n_sweeps >= self._next_whole:
+                self._draw_paths(self._drawn_tables())
+            self._n_sweeps += 1
+            starts, shown, into, out_of, left, moved = self._counts
+            uniforms = self._rng.random(len(self._paths), dtype=np.float32)
+            changed = sweep(
+                self._paths,
+                self._codes,
+                self._sequences.ends,
+                self._groups,
+                starts,
+                shown,
+                into,
+                out_of,
+                left,
+                moved,
+                prior,
+                uniforms,
+            )
+        return changed / max(len(self._paths), 1)
+
+    def tables(self) -> AutomatonTables:
+        """The mean automaton given the paths as they are now."""
+        starts, shown, into = (each.astype(np.float64) for each in self._counts[:3])
+        starts += self.prior.start
+        emit = np.ascontiguousarray(shown.T) + self.prior.emit
+        into += self.prior.move
+        return AutomatonTables(
+            starts / starts.sum(),
+            emit / emit.sum(axis=1, keepdims=True),
+            into / into.sum(axis=2, keepdims=True),
+        )
+
+    def _drawn_tables(self) -> AutomatonTables:
+        """An automaton drawn given the paths as they are now."""
+        starts, shown, into = self._counts[:3]
+        draw = self._rng.standard_gamma
+        start, emit, moves = (
+            np.maximum(draw(counts.astype(np.float64) + pseudo), 1e-300)
+            for counts, pseudo in (
+                (starts, self.prior.start),
+                (np.ascontiguousarray(shown.T), self.prior.emit),
+                (into, self.prior.move),
+            )
+        )
+        return AutomatonTables(
+            start / start.sum(),
+            emit / emit.sum(axis=1, keepdims=True),
+            moves / moves.sum(axis=2, keepdims=True),
+        )
+
+    def _draw_paths(self, tables: AutomatonTables) -> None:
+        """Draw the whole path of each sequence, and symbols that are missing, from an automaton."""
+        from tacit.sequences.loops.automata import SKIPPED, draw_paths, draw_symbols
+
+        emit, moves = np.ascontiguousarray(tables.emit), np.ascontiguousarray(tables.moves)
+        states, _ = filtered(tables, self._tree)
+        draw_paths(
+            tables.start,
+            emit,
+            moves,
+            self._groups,
+            self._sequences.codes,
+            self._sequences.ends,
+            self._places,
+            states,
+            self._rng.random(len(self._places)),
+            self._paths,
+        )
+        if (self._sequences.codes < 0).any():
+            draw_symbols(
+                emit,
+                moves,
+                self._groups,
+                self._sequences.codes,
+                self._sequences.ends,
+                self._paths,
+                self._rng.random(len(self._codes)),
+                self._codes,
+            )
+        self._counts = self._tallied()
+        # Products of either way of drawing; those of whole paths are of the states that are possible.
+        k = tables.n_states
+        whole = int((states > SKIPPED).sum()) * k
+        single = 2 * len(self._paths) * (k + 20)
+        self._next_whole = self._n_sweeps + max(_WHOLE_PATHS, round(2 * whole / single))
+
+    def _tallied(self) -> tuple[NDArray[Any], ...]:
+        from tacit.sequences.loops.gibbs import tally
+
+        k, n_symbols, n_groups = self._shape
+        shapes: tuple[tuple[int, ...], ...] = (
+            (k,),
+            (n_symbols + 1, k),
+            (n_groups, k, k),
+            (n_groups, k, k),
+            (k,),
+            (n_groups, k),
+        )
+        counts = tuple(np.zeros(shape, dtype=np.float32) for shape in shapes)
+        tally(self._paths, self._codes, self._sequences.ends, self._groups, *counts)
+        return counts

@@ -1,0 +1,66 @@
+"""Moves of a hidden Markov model whose sequences start anywhere in a long run.
+
+The start is then no table of its own but the long-run shares of states, which follow from the moves: counts
+of starts say something of the moves too, and the best moves are not the relative counts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.sequences.model.chains import ChainTables
+
+Array = NDArray[np.float64]
+
+STEPS = 4  # that a step of EM takes towards the best moves
+_HALVINGS = 8
+_LEAST = 1e-300
+
+
+def long_run(moves: Array) -> Array:
+    """(state,) how often each state is visited."""
+    return ChainTables(np.zeros(len(moves)), moves, ()).stationary
+
+
+def expected_log(starts: Array, counts: Array, moves: Array) -> float:
+    """Expected log-probability of starts and moves, so often as they are expected."""
+    logs = counts * np.log(np.maximum(moves, _LEAST))
+    return float(logs.sum() + starts @ np.log(np.maximum(long_run(moves), _LEAST)))
+
+
+def stationary_moves(starts: Array, counts: Array, moves: Array, n_steps: int = STEPS) -> Array:
+    """Moves under which starts and moves are likelier than under the given ones, never less likely.
+
+    Each step multiplies the moves by the derivative of `expected_log` (Baum and Eagon 1967), and goes back
+    half the way as long as that is too far. The derivative of long-run shares p is p[i] Z[j], where Z is the
+    inverse of ``1 - moves + p`` (Schweitzer 1968).
+
+    Parameters
+    ----------
+    starts : (state,)
+        Expected counts, with pseudo-counts.
+    counts : (state, next state)
+        The same of moves.
+    moves : (state, next state)
+        Where to begin; entries that are zero stay zero.
+    n_steps : int
+    """
+    k = len(moves)
+    value = expected_log(starts, counts, moves)
+    for _ in range(n_steps):
+        shares = long_run(moves)
+        wanted = starts / np.maximum(shares, 1e-12)
+        pull = np.linalg.lstsq(np.eye(k) - moves + shares, wanted, rcond=None)[0]
+        trial = counts + shares[:, None] * moves * (pull - pull.min())
+        sums = trial.sum(axis=1, keepdims=True)
+        trial = np.where(sums > 0, trial / np.where(sums > 0, sums, 1.0), moves)
+        for _ in range(_HALVINGS):
+            found = expected_log(starts, counts, trial)
+            if found > value:
+                break
+            trial = 0.5 * (trial + moves)
+        else:
+            break
+        moves, value = trial, found
+    return moves

@@ -1,0 +1,254 @@
+"""Operators of sequences of numbers from kernel features; bandwidth and rank by positions left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from itertools import pairwise
+from operator import add
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.encoders.kernels import KernelEncoder, kernel_encoder, median_bandwidth
+from tacit.core.encoders.margins import Margin, fit_margin
+from tacit.errors import ArgumentError, DataError
+from tacit.sequences.data.number_sequences import Series, folds
+from tacit.sequences.learn.kernel_hmm_selection import (
+    MOST_POSITIONS,
+    N_FOLDS,
+    USUAL_STARTS,
+    ChainSettings,
+    LearntChain,
+    fold_block,
+)
+from tacit.sequences.learn.spectral.operators import (
+    Directions,
+    leading_directions,
+    spectral_operators,
+)
+from tacit.sequences.model.chains import Operators
+from tacit.sequences.moments.windows import WindowMoments, Windows, windows_of
+from tacit.sequences.query.forecasts import forecasts
+from tacit.sequences.query.operators import seen_messages, walked
+
+if TYPE_CHECKING:
+    from tacit.core.progress import Report
+
+Array = NDArray[np.float64]
+
+# In multiples of the median distance of two rows' normal scores.
+BANDWIDTHS = (0.1, 0.2, 0.3, 0.5)
+RANKS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
+STRETCHES = (1, 2, 4, 8, 16)
+FALLBACKS = np.array([0.02, 0.05, 0.1, 0.2, 0.4])
+MOST_FEATURES = 30
+AT_ONCE = 50_000  # positions whose windows are held in memory
+WARM_UP = 60  # positions that are walked before those that are judged
+
+
+@dataclass(frozen=True, eq=False)
+class Seeing:
+    """Sequences through one kernel."""
+
+    series: Series
+    bandwidth: float  # as a multiple
+    encoder: KernelEncoder
+    stretches: tuple[int, ...]
+
+    @cached_property
+    def fold_moments(self) -> list[WindowMoments]:
+        """The sums without each fold; formed once for all ranks."""
+        n = self.series.n_positions
+        return [self.moments(left_out) for left_out in folds(n, N_FOLDS, fold_block(n))]
+
+    @property
+    def reach(self) -> int:
+        """How many positions a window has on either side."""
+        return sum(self.stretches)
+
+    def windows(self) -> Iterator[tuple[int, Windows]]:
+        """All windows, a stretch of positions at a time, and where the stretch begins."""
+        ends = self.series.ends
+        begin = 0  # sequences, as many as fit together; one that is too long comes in pieces
+        while begin < len(ends) - 1:
+            last = int(np.searchsorted(ends, ends[begin] + AT_ONCE, side="right")) - 1
+            if last > begin:
+                low, high = int(ends[begin]), int(ends[last])
+                features = self.encoder.features(self.series.values[low:high, 0])
+                yield low, windows_of(features, self.series.lengths[begin:last], self.stretches)
+                begin = last
+            else:
+                yield from self._windows_of_one(int(ends[begin]), int(ends[begin + 1]))
+                begin += 1
+
+    def _windows_of_one(self, start: int, stop: int) -> Iterator[tuple[int, Windows]]:
+        """The windows of one long sequence; each window is in one piece."""
+        for first in range(start, stop, AT_ONCE):
+            low, high = max(first - self.reach, start), min(first + AT_ONCE + self.reach, stop)
+            features = self.encoder.features(self.series.values[low:high, 0])
+            found = windows_of(features, np.array([high - low]), self.stretches)
+            yield low, found if first == start else replace(found, firsts=found.firsts[:0])
+
+    @cached_property
+    def directions(self) -> Directions:
+        """The leading directions of past and future."""
+        nothing = np.empty((len(self.stretches) * self.encoder.size, 0))
+        parts = (WindowMoments.of(each, nothing, nothing) for _, each in self.windows())
+        return leading_directions(reduce(add, parts), max(RANKS))
+
+    def moments(self, left_out: NDArray[np.bool_] | None = None) -> WindowMoments:
+        """Sums over the windows that have nothing to do with some positions."""
+        left, right = self.directions.left, self.directions.right
+        touched = None if left_out is None else np.concatenate([[0], np.cumsum(left_out)])
+        parts = []
+        for start, each in self.windows():
+            weights = None
+            if touched is not None:
+                at = each.positions + start
+                apart = touched[at + self.reach + 1] == touched[at - self.reach]
+                weights = apart.astype(np.float64)
+            parts.append(WindowMoments.of(each, left, right, weights))
+        return reduce(add, parts)
+
+    @cached_property
+    def n_windows(self) -> int:
+        """Number of windows."""
+        return sum(len(each.positions) for _, each in self.windows())
+
+    def operators(self, moments: WindowMoments, rank: int) -> Operators:
+        """The operators of some rank."""
+        usual = moments.future / float(moments.n_windows)
+        n_firsts = float(moments.n_firsts)
+        start = (moments.first + USUAL_STARTS * usual) / (n_firsts + USUAL_STARTS)
+        return spectral_operators(moments, self.directions, rank, self.encoder.total, start=start)
+
+
+def fitting_stretches(lengths: NDArray[np.int64]) -> tuple[int, ...]:
+    """As many stretches of lags as half of the positions have room for, at least one."""
+    typical = float(np.quantile(np.repeat(lengths, lengths), 0.5)) if lengths.sum() else 0.0
+    kept = [STRETCHES[0]]
+    for stretch in STRETCHES[1:]:
+        if 4 * (sum(kept) + stretch) + 1 <= typical:
+            kept.append(stretch)
+    return tuple(kept)
+
+
+def predictive_logs(
+    operators: Operators, encoder: KernelEncoder, series: Series, fallbacks: Array
+) -> Array:
+    """(share, position) Log-densities of all positions given those before them."""
+    numbers = series.values[:, 0]
+    seen = seen_messages(operators, [encoder.likelihoods(numbers)])
+    walk = walked(operators, seen, series.lengths, restart=True)
+    told = forecasts(operators, walk.states.at(walk.before), 0, encoder)
+    return told.log_densities_with(numbers, fallbacks)
+
+
+def _pieces(series: Series, left_out: NDArray[np.bool_]) -> tuple[Series, NDArray[np.bool_]]:
+    """Stretches that were left out, with what stands before them; and which positions were left out."""
+    spans = []
+    for start, stop in pairwise(series.ends.tolist()):
+        edges = np.flatnonzero(np.diff(left_out[start:stop].astype(np.int8), prepend=0, append=0))
+        spans += [
+            (max(first + start - WARM_UP, start), first + start, last + start)
+            for first, last in edges.reshape(-1, 2)
+        ]
+    if not spans:
+        return Series(series.values[:0], np.zeros(0, np.int64), series.names), left_out[:0]
+    values = np.concatenate([series.values[a:c] for a, _, c in spans])
+    judged = np.concatenate([np.arange(a, c) >= b for a, b, c in spans])
+    lengths = np.array([c - a for a, _, c in spans], dtype=np.int64)
+    return Series(values, lengths, series.names), judged
+
+
+def learn_spectral(
+    series: Series, validation: Series | None, settings: ChainSettings, report: Report
+) -> LearntChain:
+    """Operators, their rank and the kernel's bandwidth chosen by held-out densities.
+
+    Parameters are those of `learn_chain`.
+    """
+    if series.n_columns != 1:
+        raise ArgumentError(
+            f'learn="spectral" takes sequences of numbers, not of rows of {series.n_columns}; learn="auto" '
+            f"takes both"
+        )
+    margin = fit_margin(series.values[:, 0])
+    some = series.cut(1000, MOST_POSITIONS)
+    stretches = fitting_stretches(series.lengths)
+    tried = []
+    widths = BANDWIDTHS if settings.bandwidth is None else (settings.bandwidth,)
+    for number, bandwidth in enumerate(widths):
+        report(0.9 * number / len(widths), f"bandwidth {bandwidth}")
+        seeing = _seeing(some, bandwidth, margin, stretches)
+        tried += list(_trials(seeing, validation, settings))
+    best = max(tried, key=lambda each: each["held_out_score"])
+    final = _seeing(series, float(best["bandwidth"]), margin, stretches)
+    rank = min(int(best["rank"]), len(final.directions.sizes))
+    operators = final.operators(final.moments(), rank)
+    diagnostics = {
+        "learn": "spectral",
+        "rank": rank,
+        "bandwidth": best["bandwidth"],
+        "fallback": best["fallback"],
+        "stretches": list(stretches),
+        "singular_values": final.directions.sizes.tolist(),
+        "n_features": final.encoder.size,
+        "n_windows": final.n_windows,
+        "held_out_score": best["held_out_score"],
+        "candidates": tried,
+    }
+    return LearntChain(operators, (final.encoder,), float(best["fallback"]), diagnostics)
+
+
+def _seeing(series: Series, bandwidth: float, margin: Margin, stretches: tuple[int, ...]) -> Seeing:
+    numbers = series.values[:, 0]
+    width = bandwidth * median_bandwidth(margin.scores(numbers[~np.isnan(numbers)]))
+    encoder = kernel_encoder(numbers, width, n_features=MOST_FEATURES, margin=margin)
+    found = Seeing(series, bandwidth, encoder, stretches)
+    if found.n_windows == 0:
+        raise DataError(
+            "no sequence has three positions in a row that were all observed; spectral learning "
+            "needs them"
+        )
+    return found
+
+
+def _trials(
+    seeing: Seeing, validation: Series | None, settings: ChainSettings
+) -> Iterator[dict[str, float]]:
+    """Ranks and shares of the column's own density, and how they do on what was left out."""
+    most = len(seeing.directions.sizes)
+    wanted = RANKS if settings.n_states == "auto" else (int(settings.n_states),)
+    ranks = [rank for rank in wanted if rank <= most] or [most]
+    for rank in ranks:
+        logs = _held_out(seeing, validation, rank)
+        scores = np.where(np.isfinite(logs), logs, -50.0).mean(axis=1)
+        place = int(scores.argmax())
+        yield {
+            "bandwidth": seeing.bandwidth,
+            "rank": rank,
+            "fallback": float(FALLBACKS[place]),
+            "held_out_score": float(scores[place]),
+        }
+
+
+def _held_out(seeing: Seeing, validation: Series | None, rank: int) -> Array:
+    """(share, position) log-densities by models without these positions; missing ones are left out."""
+    if validation is not None:
+        operators = seeing.operators(seeing.moments(), rank)
+        logs = predictive_logs(operators, seeing.encoder, validation, FALLBACKS)
+        return logs[:, ~np.isnan(validation.values[:, 0])]
+    parts: list[Array] = []
+    n = seeing.series.n_positions
+    turns = folds(n, N_FOLDS, fold_block(n))
+    for left_out, moments in zip(turns, seeing.fold_moments, strict=True):
+        series, judged = _pieces(seeing.series, left_out)
+        if not judged.any() or float(moments.n_windows) == 0:
+            continue
+        logs = predictive_logs(seeing.operators(moments, rank), seeing.encoder, series, FALLBACKS)
+        parts.append(logs[:, judged & ~np.isnan(series.values[:, 0])])
+    return np.hstack(parts) if parts else np.zeros((len(FALLBACKS), 1))

@@ -1,0 +1,1 @@
+"""Spectral and tensor learning of HMMs."""

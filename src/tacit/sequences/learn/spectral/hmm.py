@@ -1,0 +1,274 @@
+"""Hidden Markov models of symbols from moments of windows of three: operators, and tables by tensors.
+
+Symbols are scaled by one over the roots of their shares before singular vectors are taken: counting then
+makes errors of the same size in every entry, and singular values of noise alone are below a known bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.linalg.simplex import nearest_distributions
+from tacit.core.linalg.svd import stacked_svd
+from tacit.core.linalg.three_views import middle_view
+from tacit.errors import RankError
+from tacit.sequences.model.chains import ChainTables, Operators
+from tacit.sequences.moments.ngrams import Cells, TripleMoments
+
+Array = NDArray[np.float64]
+
+PSEUDO_WINDOWS = 5.0  # added to each symbol's count before it scales: rare ones would be blown up
+_DENSE = 400  # symbols up to which all singular values are computed
+_ZERO = 1e-10  # singular values of this share of the first are rounding errors
+_NOISE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """The first and the last symbol of a window, reduced to the directions they share most."""
+
+    first: Array  # (a, rank)  what the first symbol is multiplied with
+    last: Array  # (c, rank)
+    values: Array  # (rank + some,)  singular values of the scaled pairs, descending
+    noise: float  # what the singular values of noise alone stay below
+
+
+def shared_views(moments: TripleMoments, rank: int) -> Views:
+    """The directions of `rank` largest singular values of pairs with one symbol between them."""
+    shares = moments.one, _sums(moments.pairs13, 0)
+    first, last = (_scale(each, moments) for each in shares)
+    left, values, right = _leading(_scaled(first, moments.pairs13, last), rank)
+    met = [int((each > 0).sum()) for each in shares]
+    noise = (np.sqrt(met[0]) + np.sqrt(met[1])) / np.sqrt(moments.n_windows)
+    return Views(
+        first[:, None] * left[:, :rank], last[:, None] * right[:rank].T, values, float(noise)
+    )
+
+
+def supported_states(moments: TripleMoments, most: int) -> int:
+    """How many states the singular values of pairs show above the noise of counting; at least one.
+
+    Entries of the scaled pairs have errors of variance one over the number of windows, whose largest
+    singular value is about the sum of the roots of both sides, divided by the root of that number.
+    """
+    views = shared_views(moments, most)
+    floor = max(views.noise, _ZERO * float(views.values[0]))
+    return max(int((views.values[:most] > floor).sum()), 1)
+
+
+def spectral_hmm(moments: TripleMoments, rank: int) -> Operators:
+    """Operators of an HMM: Hsu, Kakade and Zhang (2012), algorithm LearnHMM, with windows of all positions.
+
+    Pairs and triples are of the same windows; only the first state uses the first symbols of sequences.
+
+    Parameters
+    ----------
+    moments : TripleMoments
+    rank : int
+
+    Raises
+    ------
+    RankError
+        If the pairs of neighbours have fewer singular values than `rank` that are not zero.
+    """
+    before, now = _scale(moments.one, moments), _scale(_sums(moments.pairs12, 0), moments)
+    left, values, right = _leading(_scaled(now, moments.pairs12.T, before), rank)
+    usable = int((values > _ZERO * values[0]).sum())
+    _check_rank(rank, usable, "rank")
+    u = now[:, None] * left[:, :rank]  # (b, m)
+    back = before[:, None] * right[:rank].T / values[:rank]  # (a, n)   (u' P21)^+
+    steps = moments.between(back, u)  # (symbol, n, m)
+    return Operators.of_steps(u.T @ moments.first, steps, back.T @ moments.one)
+
+
+def _check_rank(asked: int, usable: int, name: str) -> None:
+    if asked > usable:
+        raise RankError(
+            f"{name}={asked} asked for, but the pairs of symbols have only {usable} non-zero singular "
+            f"values; give {usable} or fewer, features of longer windows, or more data"
+        )
+
+
+def tensor_emissions(moments: TripleMoments, n_states: int) -> Array:
+    """(state, symbol) what states emit, by whitening and joint diagonalisation of the triples.
+
+    The views of the first and last symbol are turned to that of the middle one (Anandkumar, Hsu and Kakade
+    2012); the whitened third moments are then diagonal in one basis. Rows are the nearest distributions.
+    """
+    views = shared_views(moments, n_states)
+    usable = int((views.values > _ZERO * views.values[0]).sum())
+    _check_rank(n_states, min(usable, moments.pairs12.shape[1]), "n_states")
+    one, three = views.first, views.last
+    scale = _scale(_sums(moments.pairs12, 0), moments)
+    sides = np.hstack([moments.pairs12.T @ one, moments.pairs23 @ three])  # (b, 2 k)
+    basis = stacked_svd(scale[:, None] * sides)[0][:, :n_states]
+    two = scale[:, None] * basis
+    t12 = one.T @ (moments.pairs12 @ two)
+    t23 = two.T @ (moments.pairs23 @ three)
+    t13 = one.T @ (moments.pairs13 @ three)
+
+    def triples(from_first: Array, from_last: Array) -> Array:
+        return moments.contracted(one @ from_first.T, two, three @ from_last.T)
+
+    columns = basis @ middle_view(t12, t13, t23, triples) / scale[:, None]  # (symbol, state)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return nearest_distributions((columns / columns.sum(axis=0)).T)
+
+
+def tensor_hmm(
+    moments: TripleMoments,
+    n_states: int,
+    *,
+    pairs: Any = None,
+    firsts: NDArray[Any] | None = None,
+    n_steps: int = 200,
+) -> ChainTables:
+    """Tables of an HMM: emissions by tensors, then moves and starts by maximum likelihood with these.
+
+    Parameters
+    ----------
+    moments : TripleMoments
+    n_states : int
+    pairs : Cells or (a, b), optional
+        Shares or counts of all pairs of neighbours; those of the windows by default.
+    firsts : (a,), optional
+        Shares or counts of first symbols; those of the moments by default.
+    n_steps : int
+        Most steps of the maximum likelihood, which is convex.
+
+    Raises
+    ------
+    RankError
+        If the pairs of symbols do not have so many singular values.
+    """
+    emit = tensor_emissions(moments, n_states)
+    chosen = moments.pairs12 if pairs is None else pairs
+    if isinstance(chosen, Cells):
+        chosen = chosen.marginal(0, 1)
+    first = moments.first if firsts is None else firsts
+    floor = 1.0 / np.sqrt(moments.n_windows)
+    return fitted_moves(emit, chosen, first, floor=floor, n_steps=n_steps)
+
+
+def fitted_moves(
+    emit: Array, pairs: Any, first: NDArray[Any], *, floor: float = 0.0, n_steps: int = 200
+) -> ChainTables:
+    """Moves and starts of highest likelihood given what states emit.
+
+    The joint table of two neighbouring states is a mixture's weights: its likelihood is concave. The climb
+    starts from the solution of the linear equations, which exact pairs hold.
+
+    Parameters
+    ----------
+    emit : (state, symbol)
+    pairs : (a, b)
+        Shares or counts of neighbours.
+    first : (a,)
+        Shares or counts of first symbols.
+    floor : float
+        Share that is spread evenly over the first guess.
+    n_steps : int
+    """
+    k = len(emit)
+    inverse = np.linalg.pinv(emit.T)  # (state, symbol)
+    joint = inverse @ (pairs @ inverse.T) / pairs.sum()
+    joint = _weights(pairs, emit, emit, _mended(joint, floor), n_steps)
+    mass = joint.sum(axis=1)
+    empty = mass <= 0
+    moves = np.where(empty[:, None], 1.0 / k, joint / np.where(empty, 1.0, mass)[:, None])
+    begun = _mended((inverse @ first)[:, None], floor)
+    ones = np.ones((1, 1))
+    start = _weights(first[:, None], emit, ones, begun, n_steps)[:, 0]
+    return ChainTables(start, moves, (emit,))
+
+
+def _mended(shares: Array, floor: float) -> Array:
+    """Shares that are not negative, sum to one, and are all a little above zero."""
+    kept = np.maximum(np.where(np.isfinite(shares), shares, 0.0), 0.0)
+    total = kept.sum()
+    even = np.full(shares.shape, 1.0 / shares.size)
+    return np.asarray((1 - floor) * kept / total + floor * even if total > 0 else even)
+
+
+def _weights(pairs: Any, first: Array, second: Array, guess: Array, n_steps: int) -> Array:
+    """Weights of pairs of states of highest likelihood, by EM from a guess."""
+    from scipy.sparse import csr_array
+
+    from tacit.sequences.loops.state_pairs import expect_pairs
+
+    rows = csr_array(pairs)
+    total = float(rows.data.sum())
+    if total <= 0:
+        return guess
+    weights = rows.data / total
+    emitted = np.ascontiguousarray(first.T), np.ascontiguousarray(second.T)
+    joint, counts, before = guess, np.empty_like(guess), -np.inf
+    for _ in range(n_steps):
+        log = expect_pairs(rows.indptr, rows.indices, weights, *emitted, joint, counts)
+        reached = counts.sum()
+        if not reached > 0:
+            return guess  # no state emits what was seen
+        joint = counts / reached
+        if log - before < _NOISE:
+            break
+        before = log
+    return joint
+
+
+def split_states(
+    tables: ChainTables, n_states: int, rng: np.random.Generator, *, spread: float = 0.5
+) -> ChainTables:
+    """More states: copies of those that are visited most, all made unlike each other.
+
+    The states to copy are drawn by how often they are visited; then every entry is multiplied by the
+    exponential of a normal number of deviation `spread`.
+    """
+    k = tables.n_states
+    if n_states <= k:
+        return tables
+    parents = np.concatenate([np.arange(k), rng.choice(k, n_states - k, p=tables.stationary)])
+    copies = np.bincount(parents, minlength=k)[parents]
+
+    def shaken(rows: Array) -> Array:
+        made = rows * np.exp(spread * rng.normal(size=rows.shape))
+        return np.asarray(made / made.sum(axis=-1, keepdims=True))
+
+    moves = tables.moves[np.ix_(parents, parents)] / copies
+    start = tables.start[parents] / copies
+    emit = tuple(shaken(each[parents]) for each in tables.emit)
+    return ChainTables(start / start.sum(), shaken(moves), emit)
+
+
+def _scale(shares: Array, moments: TripleMoments) -> Array:
+    """One over the root of each symbol's share; 1 for a symbol that was not met."""
+    padded = shares + PSEUDO_WINDOWS / moments.n_windows
+    return np.asarray(1 / np.sqrt(np.where(padded > 0, padded, 1.0)))
+
+
+def _sums(pairs: Any, axis: int) -> Array:
+    return np.asarray(pairs.sum(axis=axis)).ravel()
+
+
+def _scaled(rows: Array, pairs: Any, columns: Array) -> Any:
+    if isinstance(pairs, np.ndarray):
+        return rows[:, None] * pairs * columns
+    return pairs.multiply(rows[:, None]).multiply(columns[None, :]).tocsr()
+
+
+def _leading(matrix: Any, rank: int) -> tuple[Array, Array, Array]:
+    """Singular vectors and values; of large matrices only the leading ones, by powers of the matrix."""
+    if matrix.shape[0] <= _DENSE:
+        dense = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+        left, values, right = stacked_svd(dense)
+        return left, values, right
+    width = min(2 * rank + 10, matrix.shape[0])
+    block = np.random.default_rng(0).normal(size=(matrix.shape[1], width))
+    for _ in range(6):
+        block = np.linalg.qr(matrix @ block)[0]
+        block = np.linalg.qr(matrix.T @ block)[0]
+    left, values, right = stacked_svd(matrix @ block)
+    return left, values, right @ block.T

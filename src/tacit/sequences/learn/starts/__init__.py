@@ -1,0 +1,1 @@
+"""Starts for EM on sequences."""

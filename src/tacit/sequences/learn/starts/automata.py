@@ -1,0 +1,113 @@
+"""Starts for learning probabilistic automata: beginnings are clustered by what they say of the future.
+
+Two beginnings that lead to the same state of an automaton promise the same future, and the states of a
+weighted automaton say what it is. Clusters of these states are the states of a probabilistic automaton, whose
+tables are counted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.sequences.model.automata import AutomatonTables
+from tacit.sequences.moments.prefixes import PrefixTree
+
+Array = NDArray[np.float64]
+
+NODES_FOR_CENTRES = 4_000
+SWEEPS = 20
+# Longer states than this share of all are cut short: they are noise. None is longer than this in any case,
+# so that squares are numbers of single precision.
+_LONGEST, _LARGEST = 0.995, 1e15
+# Pseudo-counts of every symbol, and of every move.
+_EMIT, _MOVE = 0.1, 0.05
+
+
+def clustered_automaton(
+    tree: PrefixTree,
+    states: Array,
+    n_states: int,
+    rng: np.random.Generator,
+    *,
+    tied: bool,
+) -> AutomatonTables:
+    """A probabilistic automaton counted from clusters of beginnings.
+
+    Parameters
+    ----------
+    tree : PrefixTree
+    states : (node, rank)
+        What is known after each beginning, as numbers that are alike where futures are.
+    n_states : int
+    rng : numpy.random.Generator
+        Of the first centres.
+    tied : bool
+        Whether moves are to be the same for all symbols.
+    """
+    labels = _clusters(states, tree.passes.astype(np.float64), n_states, rng)
+    return counted_automaton(tree, labels, n_states, tied=tied)
+
+
+def counted_automaton(
+    tree: PrefixTree, labels: NDArray[np.integer], n_states: int, *, tied: bool
+) -> AutomatonTables:
+    """The automaton whose states are (node,) labels of beginnings: relative counts, smoothed."""
+    n_symbols = tree.n_symbols
+    emit = np.full((n_states, n_symbols + 1), _EMIT)
+    emit[:, -1] += np.bincount(labels, tree.ends, minlength=n_states)
+    known = np.flatnonzero(tree.symbols >= 0)
+    above, own = labels[tree.parents[known]], labels[known]
+    symbols, passes = tree.symbols[known], tree.passes[known]
+    np.add.at(emit, (above, symbols), passes)
+    moves = np.full((1 if tied else n_symbols, n_states, n_states), _MOVE)
+    np.add.at(moves, (0 * symbols if tied else symbols, above, own), passes)
+    start = np.full(n_states, _MOVE)
+    start[labels[0]] += tree.n_sequences
+    return AutomatonTables(
+        start / start.sum(),
+        emit / emit.sum(axis=1, keepdims=True),
+        moves / moves.sum(axis=2, keepdims=True),
+    )
+
+
+def random_automaton(
+    n_symbols: int, n_states: int, rng: np.random.Generator, *, tied: bool
+) -> AutomatonTables:
+    """A start that says nothing: all probabilities about even."""
+    emit = rng.dirichlet(np.full(n_symbols + 1, 10.0), size=n_states)
+    shape = (1 if tied else n_symbols, n_states)
+    moves = rng.dirichlet(np.full(n_states, 10.0), size=shape)
+    return AutomatonTables(rng.dirichlet(np.full(n_states, 10.0)), emit, moves)
+
+
+def _clusters(
+    states: Array, weights: Array, n_states: int, rng: np.random.Generator
+) -> NDArray[np.int32]:
+    """(node,) clusters, by k-means."""
+    from tacit.core.loops.kmeans import scatter_centres, sweep
+
+    spread = np.sqrt(np.maximum(weights @ (states - states.mean(axis=0)) ** 2, 1e-300))
+    rows = states / spread.max(initial=1e-300)
+    with np.errstate(over="ignore"):
+        sizes = np.sqrt((rows**2).sum(axis=1))
+    longest = min(float(np.quantile(sizes, _LONGEST)), _LARGEST)
+    rows = (rows * np.minimum(1.0, longest / np.maximum(sizes, 1e-300))[:, None]).astype(np.float32)
+    n_rows, d = rows.shape
+    labels = np.full(n_rows, -1, dtype=np.int32)
+    few = np.arange(n_rows)
+    if n_rows > NODES_FOR_CENTRES:
+        few = np.sort(
+            rng.choice(n_rows, NODES_FOR_CENTRES, replace=False, p=weights / weights.sum())
+        )
+    centres = np.zeros((n_states, d), dtype=np.float32)
+    own = weights[few] if len(few) == n_rows else np.ones(len(few))
+    scatter_centres(rows[few], own, rng.random(n_states), centres)
+    sums, mass = np.zeros((n_states, d)), np.zeros(n_states)
+    for _ in range(SWEEPS):
+        offsets = -0.5 * np.einsum("hi,hi->h", centres, centres)
+        if not sweep(rows, weights, centres.T.copy(), offsets, labels, sums, mass):
+            break
+        found = mass > 0
+        centres[found] = (sums[found] / mass[found, None]).astype(np.float32)
+    return labels

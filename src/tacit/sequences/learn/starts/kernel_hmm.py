@@ -1,0 +1,179 @@
+"""A start for EM on sequences: positions are clustered by what came before and what comes after.
+
+A hidden state is what past and future have in common (predictive states). Each number is seen through a few
+smooth functions of its rank; running means of these over several spans, backwards and forwards in time,
+stand for past and future. Their most correlated directions, or the running means themselves, are clustered,
+and the tables counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.linalg.svd import stacked_svd
+from tacit.sequences.model.chains import ChainTables
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+WAYS = ("canonical", "windows")
+# Spans of the running means, and how many functions of the rank there are, for each way.
+_SPANS = {"canonical": (1.0, 3.0, 10.0, 30.0), "windows": (3.0, 20.0)}
+_FUNCTIONS = {"canonical": 4, "windows": 2}
+_DIRECTIONS = 4
+_RIDGE = 1e-2  # of the mean variance
+_POSITIONS_FOR_CENTRES = 4000
+_SWEEPS = 20
+_TRIALS = 3
+
+
+def position_features(values: Array, ends: Integers, way: str) -> Array:
+    """(position, feature) what stands around each position.
+
+    Parameters
+    ----------
+    values : (position, column)
+        Numbers, NaN where they are missing.
+    ends : (sequence + 1,)
+    way : {"canonical", "windows"}
+        The most correlated directions of past and future; or both as they are.
+    """
+    own = np.hstack([_rank_waves(column, _FUNCTIONS[way]) for column in values.T])
+    past = np.hstack([_running(own, ends, span) for span in _SPANS[way]])
+    turned = _turned(ends)
+    future = np.hstack([_running(own[turned], ends, span)[turned] for span in _SPANS[way]])
+    if way == "windows":
+        together = np.hstack([past, future])
+        spread = together.std(axis=0)
+        return np.asarray((together - together.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    return _canonical(past, future, ends)
+
+
+def _rank_waves(column: Array, n: int) -> Array:
+    """Cosines of the rank of each number, of mean zero; zeros where it is missing."""
+    there = ~np.isnan(column)
+    out = np.zeros((len(column), n))
+    if not there.any():
+        return out
+    known = np.sort(column[there])
+    below = np.searchsorted(known, column[there], side="left")
+    upto = np.searchsorted(known, column[there], side="right")
+    ranks = 0.5 * (below + upto) / len(known)
+    waves = np.sqrt(2) * np.cos(np.pi * ranks[:, None] * np.arange(1, n + 1))
+    out[there] = waves - waves.mean(axis=0)
+    return out
+
+
+def _running(rows: Array, ends: Integers, span: float) -> Array:
+    """Running means over what came before and with each position, sequence by sequence."""
+    from scipy.signal import lfilter
+
+    keep = float(np.exp(-1 / span))
+    out = np.empty_like(rows)
+    for first, stop in pairwise(ends):
+        out[first:stop] = lfilter([1 - keep], [1, -keep], rows[first:stop], axis=0)
+    return out
+
+
+def _turned(ends: Integers) -> Integers:
+    """Positions with every sequence turned around; twice is as before."""
+    n = int(ends[-1])
+    lengths = np.diff(ends)
+    return np.repeat(ends[:-1] + ends[1:] - 1, lengths) - np.arange(n)
+
+
+def _canonical(past: Array, future: Array, ends: Integers) -> Array:
+    """Past with the position, and future with it, in their most correlated directions, added."""
+    n = int(ends[-1])
+    has_next = np.ones(n, dtype=np.bool_)
+    has_next[ends[1:][np.diff(ends) > 0] - 1] = False
+    before = np.flatnonzero(has_next)
+    past = past - past.mean(axis=0)
+    future = future - future.mean(axis=0)
+    if len(before) == 0:
+        return np.asarray(past[:, :_DIRECTIONS])
+    earlier, later = past[before], future[before + 1]
+    left, right = _inverse_root(earlier), _inverse_root(later)
+    u, sizes, v = stacked_svd(left @ (earlier.T @ later / len(before)) @ right)
+    r = min(_DIRECTIONS, len(sizes))
+    return np.asarray((past @ (left @ u[:, :r]) + future @ (right @ v[:r].T)) * sizes[:r])
+
+
+def _inverse_root(rows: Array) -> Array:
+    second = rows.T @ rows / len(rows)
+    sizes, vectors = np.linalg.eigh(second)
+    padded = np.maximum(sizes, 0.0) + (_RIDGE * float(np.mean(sizes)) or 1.0)
+    return np.asarray((vectors / np.sqrt(padded)) @ vectors.T)
+
+
+def clustered_chain(
+    features: Array,
+    likelihoods: Sequence[Array],
+    missing: Sequence[NDArray[np.bool_]],
+    ends: Integers,
+    n_states: int,
+    *,
+    seed: int,
+) -> ChainTables:
+    """Tables counted from clusters of positions.
+
+    Parameters
+    ----------
+    features : (position, feature)
+        See `position_features`.
+    likelihoods : per column (position, weight)
+        What a table of each column's weights is counted from, in shares of each row's sum.
+    missing : per column (position,)
+    ends : (sequence + 1,)
+    n_states : int
+    seed : int
+    """
+    states = _clusters(features, n_states, np.random.default_rng(seed))
+    moves = np.ones((n_states, n_states))
+    inner = np.ones(len(states), dtype=np.bool_)
+    inner[ends[1:][np.diff(ends) > 0] - 1] = False
+    before = np.flatnonzero(inner)
+    np.add.at(moves, (states[before], states[before + 1]), 1.0)
+    firsts = states[ends[:-1][np.diff(ends) > 0]]
+    start = 0.5 + np.bincount(firsts, minlength=n_states)
+    emit = []
+    for each, gone in zip(likelihoods, missing, strict=True):
+        there = np.flatnonzero(~gone & (each.sum(axis=1) > 0))
+        shares = each[there] / each[there].sum(axis=1, keepdims=True)
+        one_hot = np.eye(n_states)[states[there]]
+        counts = one_hot.T @ shares
+        counts += (shares.mean(axis=0) if len(there) else 1 / each.shape[1]) + 1e-3 / each.shape[1]
+        emit.append(counts / counts.sum(axis=1, keepdims=True))
+    return ChainTables(start / start.sum(), moves / moves.sum(axis=1, keepdims=True), tuple(emit))
+
+
+def _clusters(features: Array, n_states: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """The cluster of each position, by k-means; the best of a few starts, in a canonical order."""
+    from tacit.core.loops.kmeans import scatter_centres, sweep
+
+    n, d = features.shape
+    rows = np.ascontiguousarray(features, dtype=np.float32)
+    best, lowest = np.zeros(n, dtype=np.int32), np.inf
+    if n == 0 or n_states == 1:
+        return best
+    ones = np.ones(n)
+    for _ in range(_TRIALS):
+        few = np.sort(rng.permutation(n)[:_POSITIONS_FOR_CENTRES])
+        centres = np.zeros((n_states, d), dtype=np.float32)
+        scatter_centres(rows[few], ones[few], rng.random(n_states), centres)
+        states = np.full(n, -1, dtype=np.int32)
+        sums, mass = np.zeros((n_states, d)), np.zeros(n_states)
+        for _ in range(_SWEEPS):
+            offsets = -0.5 * np.einsum("hi,hi->h", centres, centres)
+            if not sweep(rows, ones, centres.T.copy(), offsets, states, sums, mass):
+                break
+            found = mass > 0
+            centres[found] = sums[found] / mass[found, None]
+        spread = float(np.square(rows - centres[states]).sum())
+        if spread < lowest:
+            best, lowest = states, spread
+    return best

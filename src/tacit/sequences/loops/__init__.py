@@ -1,0 +1,1 @@
+"""Compiled passes over sequences: forward, backward, Viterbi, counting."""

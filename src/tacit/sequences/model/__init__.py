@@ -1,0 +1,1 @@
+"""Parameters of chains and automata."""

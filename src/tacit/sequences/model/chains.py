@@ -1,0 +1,215 @@
+"""What is learnt of homogeneous chains: one step for all positions, between two ends.
+
+A state is a vector of length `rank`. It starts as `start`; whatever is seen at a position, as a vector of
+features, becomes a message, and the step makes the next state of that message and the state before, both
+linearly. The product of a state with `stop` is the value (probability, density) of all that was seen so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError
+from tacit.messages.network import Dense, Hadamard
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Operators:
+    """A homogeneous chain: hidden Markov models, weighted automata and their spectral estimates.
+
+    The step is a node of two children, what is seen and the state before; its parent is the state after:
+    a `Dense` core of three axes in general, a `Hadamard` table where states are probabilities of hidden
+    states (then what is seen tells the likelihood of each).
+
+    A position may hold several columns: their messages are multiplied, which says that they are independent
+    given the state.
+    """
+
+    start: Array  # (rank,)
+    step: Dense | Hadamard  # core (seen, before, after), or table (after, before)
+    stop: Array  # (rank,)
+    emit: tuple[Array, ...]  # per column: (feature, seen)
+    total: tuple[Array, ...]  # per column: (seen,)   what a missing cell sends
+
+    @staticmethod
+    def of_steps(start: Array, steps: Array, stop: Array, total: Array | None = None) -> Operators:
+        """A chain of one matrix for each feature.
+
+        Parameters
+        ----------
+        start : (rank,)
+        steps : (feature, rank, rank)
+            The state after a feature vector f is ``before @ sum(f[i] * steps[i])``.
+        stop : (rank,)
+        total : (feature,), optional
+            The features of a missing cell; ones by default, as for indicators of symbols.
+
+        Examples
+        --------
+        >>> coin = Operators.of_steps(np.ones(1), np.array([[[0.25]], [[0.75]]]), np.ones(1))
+        >>> coin.rank, coin.steps.shape
+        (1, (2, 1, 1))
+        """
+        n_features = len(steps)
+        missing = np.ones(n_features) if total is None else total
+        return Operators(start, Dense(steps), stop, (np.eye(n_features),), (missing,))
+
+    @property
+    def rank(self) -> int:
+        """Length of a state."""
+        return len(self.start)
+
+    @cached_property
+    def core(self) -> Array:
+        """(seen, before, after) the step as a dense core."""
+        if isinstance(self.step, Dense):
+            return self.step.core
+        core = np.zeros((self.rank,) * 3)
+        places = np.arange(self.rank)
+        core[places, places] = self.step.table.T
+        return core
+
+    @cached_property
+    def steps(self) -> Array:
+        """(feature, rank, rank) one matrix for each feature, of a chain of one column."""
+        if len(self.emit) != 1:
+            raise ArgumentError(
+                f"a chain of {len(self.emit)} columns has no matrix for each feature alone"
+            )
+        return np.asarray(np.einsum("fs,smn->fmn", self.emit[0], self.core))
+
+    @cached_property
+    def mean(self) -> Array:
+        """(rank,) the state after very long without anything seen: where all begins anew."""
+        seen = reduce(np.multiply, self.total)
+        through = np.einsum("s,smn->mn", seen, self.core)  # (before, after)
+        values, vectors = np.linalg.eig(through.T)
+        leading = np.real(vectors[:, np.abs(values - 1).argmin()])
+        mass = float(self.stop @ leading)
+        if not np.isfinite(leading).all() or abs(mass) < 1e-9 * np.abs(leading * self.stop).sum():
+            return self.start
+        return leading / mass
+
+
+@dataclass(frozen=True, eq=False)
+class ChainTables:
+    """A hidden Markov model: probabilities of starts, of moves, and of features given the state."""
+
+    start: Array  # (state,)
+    moves: Array  # (state, next state)   rows sum to one
+    emit: tuple[Array, ...]  # per column: (state, feature)   rows sum to one
+
+    @property
+    def n_states(self) -> int:
+        """Number of hidden states."""
+        return len(self.start)
+
+    @cached_property
+    def operators(self) -> Operators:
+        """The same as operators, for the queries."""
+        ones = np.ones(self.n_states)
+        return Operators(
+            self.start,
+            Hadamard(np.ascontiguousarray(self.moves.T)),
+            ones,
+            tuple(np.ascontiguousarray(each.T) for each in self.emit),
+            (ones,) * len(self.emit),
+        )
+
+    @cached_property
+    def stationary(self) -> Array:
+        """(state,) how often each state is visited in the long run."""
+        k = self.n_states
+        system = np.vstack([self.moves.T - np.eye(k), np.ones(k)])
+        right = np.append(np.zeros(k), 1.0)
+        found = np.maximum(np.linalg.lstsq(system, right, rcond=None)[0], 0.0)
+        return np.asarray(found / found.sum())
+
+    @property
+    def layout(self) -> ChainLayout:
+        """Where the tables stand in a flat array."""
+        return ChainLayout(self.n_states, tuple(each.shape[1] for each in self.emit))
+
+    @property
+    def flat(self) -> Array:
+        """All tables in one array, see `ChainLayout`."""
+        return np.concatenate([self.start, self.moves.ravel(), *(e.ravel() for e in self.emit)])
+
+    def ordered(self, order: NDArray[np.integer]) -> ChainTables:
+        """The same model with its states in another order."""
+        emit = tuple(each[order] for each in self.emit)
+        return ChainTables(self.start[order], self.moves[np.ix_(order, order)], emit)
+
+
+@dataclass(frozen=True)
+class ChainLayout:
+    """Where the tables of a chain stand in one flat array: starts, moves, then each column's features."""
+
+    n_states: int
+    sizes: tuple[int, ...]  # features of each column
+
+    @property
+    def bounds(self) -> NDArray[np.int64]:
+        """(table + 1,) where each table starts, and the end."""
+        k = self.n_states
+        return np.cumsum([0, k, k * k, *(k * size for size in self.sizes)])
+
+    @property
+    def size(self) -> int:
+        """Length of the flat array."""
+        return int(self.bounds[-1])
+
+    @cached_property
+    def row_starts(self) -> NDArray[np.int64]:
+        """Where each row of each table starts."""
+        k, bounds = self.n_states, self.bounds
+        rows = [np.array([0])]
+        for place, width in enumerate((k, *self.sizes), start=1):
+            rows.append(bounds[place] + width * np.arange(k))
+        return np.concatenate(rows).astype(np.int64)
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters: each row sums to one."""
+        k = self.n_states
+        return k - 1 + k * (k - 1) + sum(k * (size - 1) for size in self.sizes)
+
+    def tables(self, values: Array) -> ChainTables:
+        """The tables that a flat array holds."""
+        k, bounds = self.n_states, self.bounds
+        parts = [values[a:b] for a, b in pairwise(bounds)]
+        emit = tuple(p.reshape(k, size) for p, size in zip(parts[2:], self.sizes, strict=True))
+        return ChainTables(parts[0], parts[1].reshape(k, k), emit)
+
+
+def blended(parts: Sequence[ChainTables], weights: Array, leak: float) -> ChainTables:
+    """One chain that follows one of several, each on its own states, and changes between them now and then.
+
+    Parameters
+    ----------
+    parts : sequence of ChainTables
+        Over the same features.
+    weights : (part,)
+        How likely each is at the start, and after a change.
+    leak : float
+        Chance of a change at each step.
+    """
+    arrival = np.concatenate([w * p.stationary for w, p in zip(weights, parts, strict=True)])
+    n_states = len(arrival)
+    moves = np.tile(leak * arrival, (n_states, 1))
+    first = 0
+    for part in parts:
+        own = slice(first, first + part.n_states)
+        moves[own, own] += (1 - leak) * part.moves
+        first = own.stop
+    start = np.concatenate([w * p.start for w, p in zip(weights, parts, strict=True)])
+    emit = tuple(np.vstack(each) for each in zip(*(part.emit for part in parts), strict=True))
+    return ChainTables(start, moves, emit)

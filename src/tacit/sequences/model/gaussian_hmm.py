@@ -1,0 +1,179 @@
+"""Hidden Markov models whose states emit normal numbers, or rows of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.sequences.model.chains import ChainTables
+
+Array = NDArray[np.float64]
+
+UNITS = 16.0  # of means, so that exponentials of outlying ones are numbers still
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianChain:
+    """Probabilities of starts and of moves, and a normal density for each state."""
+
+    start: Array  # (state,)
+    moves: Array  # (state, next state)   rows sum to one
+    means: Array  # (state, column)
+    covariances: Array  # (state, column, column)
+    diagonal: bool  # whether columns are independent given the state
+
+    @property
+    def n_states(self) -> int:
+        """Number of hidden states."""
+        return len(self.start)
+
+    @property
+    def n_columns(self) -> int:
+        """Numbers at each position."""
+        return int(self.means.shape[1])
+
+    @cached_property
+    def stationary(self) -> Array:
+        """(state,) how often each state is visited in the long run."""
+        return ChainTables(self.start, self.moves, ()).stationary
+
+    @cached_property
+    def factors(self) -> Array:
+        """(state, column, column) lower triangles whose squares are the covariances."""
+        return np.asarray(np.linalg.cholesky(self.covariances), dtype=np.float64)
+
+    @cached_property
+    def inverse_factors(self) -> Array:
+        """(state, column, column) inverses of the factors."""
+        if self.diagonal:
+            own = np.zeros_like(self.factors)
+            places = np.arange(self.n_columns)
+            own[:, places, places] = 1 / self.factors[:, places, places]
+            return own
+        return np.asarray(np.linalg.inv(self.factors), dtype=np.float64)
+
+    @cached_property
+    def log_sizes(self) -> Array:
+        """(state,) halves of the logarithms of the covariances' determinants."""
+        return np.asarray(np.log(np.diagonal(self.factors, axis1=1, axis2=2)).sum(axis=1))
+
+    @cached_property
+    def common_spread(self) -> Array:
+        """(column, column) the covariance whose inverse is the mean of those of the states."""
+        own = self.inverse_factors
+        if self.diagonal:
+            return np.diag(self.n_states / np.einsum("kii,kii->i", own, own))
+        return np.asarray(np.linalg.inv((own.transpose(0, 2, 1) @ own).mean(axis=0)))
+
+    def ordered(self, order: NDArray[np.integer]) -> GaussianChain:
+        """The same model with its states in another order."""
+        return GaussianChain(
+            self.start[order],
+            self.moves[np.ix_(order, order)],
+            self.means[order],
+            self.covariances[order],
+            self.diagonal,
+        )
+
+    def rescaled(self, centre: Array, spread: Array) -> GaussianChain:
+        """The model of ``centre + spread * x`` where this is that of x, column by column."""
+        return GaussianChain(
+            self.start,
+            self.moves,
+            centre + spread * self.means,
+            self.covariances * (spread[:, None] * spread),
+            self.diagonal,
+        )
+
+
+@dataclass(frozen=True)
+class GaussianLayout:
+    """Where the numbers of a chain stand in one flat array of positive numbers, for climbing.
+
+    Starts and moves stand as they are. Of the densities exponentials stand there: of means, and below the
+    diagonal of each covariance's factor; its diagonal stands as it is. Climbing in logarithms is then
+    climbing in means and in factors with logarithms on the diagonal, which any values of make a density.
+    """
+
+    n_states: int
+    n_columns: int
+    diagonal: bool
+
+    @cached_property
+    def lower(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows and columns of the factors' entries, the diagonal first."""
+        d = self.n_columns
+        rows, columns = (np.zeros(0, np.int64),) * 2 if self.diagonal else np.tril_indices(d, -1)
+        places = np.arange(d)
+        return np.concatenate([places, rows]), np.concatenate([places, columns])
+
+    @cached_property
+    def bounds(self) -> NDArray[np.int64]:
+        """Where starts, moves, means and factors start, and the end."""
+        k = self.n_states
+        return np.cumsum([0, k, k * k, k * self.n_columns, k * len(self.lower[0])])
+
+    @cached_property
+    def row_starts(self) -> NDArray[np.int64]:
+        """Where rows of probabilities start."""
+        k = self.n_states
+        return np.arange(k + 1, dtype=np.int64) * k
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters."""
+        k = self.n_states
+        return k - 1 + k * (k - 1) + int(self.bounds[-1] - self.bounds[2])
+
+    def allowed(self, values: Array) -> Array:
+        """Rows that sum to one, and densities that numbers on a common scale can show."""
+        from tacit.core.loops.acceleration import normalise
+
+        end, d = self.row_starts[-1] + self.n_states, self.n_columns
+        factors = values[self.bounds[3] :].reshape(self.n_states, -1)
+        parts = (
+            normalise(values[:end], self.row_starts),
+            np.clip(values[end : self.bounds[3]], 1e-250, 1e250),
+            np.hstack([np.clip(factors[:, :d], 1e-6, 1e6), np.clip(factors[:, d:], 1e-250, 1e250)]),
+        )
+        return np.concatenate([each.ravel() for each in parts])
+
+    def flat(self, chain: GaussianChain) -> Array:
+        """The numbers of a chain."""
+        rows, columns = self.lower
+        factors = chain.factors[:, rows, columns]
+        factors[:, self.n_columns :] = np.exp(factors[:, self.n_columns :])
+        parts = (chain.start, chain.moves, np.exp(chain.means / UNITS), factors)
+        return np.concatenate([each.ravel() for each in parts])
+
+    def chain(self, values: Array) -> GaussianChain:
+        """The chain that a flat array holds."""
+        k, d = self.n_states, self.n_columns
+        rows, columns = self.lower
+        starts, moves, means, factors = np.split(values, self.bounds[1:-1])
+        triangles = np.zeros((k, d, d))
+        entries = factors.reshape(k, -1).copy()
+        entries[:, d:] = np.log(entries[:, d:])
+        triangles[:, rows, columns] = entries
+        covariances = triangles @ triangles.transpose(0, 2, 1)
+        found = GaussianChain(
+            starts,
+            moves.reshape(k, k),
+            UNITS * np.log(means.reshape(k, d)),
+            covariances,
+            self.diagonal,
+        )
+        found.__dict__["factors"] = triangles  # known already, and exact
+        return found
+
+    def masses(self, chain: GaussianChain, visits: Array, moves: Array, starts: Array) -> Array:
+        """How much each of the flat numbers is known: expected counts, and information on densities."""
+        rows, columns = self.lower
+        inverse = chain.inverse_factors
+        precision = np.einsum("kji,kji->ki", inverse, inverse)  # the diagonal of each inverse
+        factors = np.where(rows == columns, 2.0, precision[:, rows]) * visits[:, None]
+        parts = (starts, moves, UNITS**2 * visits[:, None] * precision, factors)
+        return np.concatenate([each.ravel() for each in parts])

@@ -1,0 +1,101 @@
+"""Moments of windows of symbols with longer pasts and futures, for more states than symbols.
+
+Past and future are seen through the symbol at each of several places: `WindowMoments` of indicators, counted
+instead of multiplied out. Counts are whole numbers, so sums are exact in any order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import TooExpensiveError
+from tacit.sequences.data.sequences import Sequences
+from tacit.sequences.moments.windows import WindowMoments
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_MOST_CELLS = 1 << 26
+
+
+def symbol_windows(sequences: Sequences, reach: int) -> WindowMoments:
+    """Sums over all windows of `reach` symbols, one symbol, and `reach` symbols, none of them missing.
+
+    Features of the past and the future are (place and symbol), the nearest place first; the future begins
+    with the symbol itself.
+
+    Parameters
+    ----------
+    sequences : Sequences
+    reach : int
+        Symbols of the past and of the future.
+
+    Raises
+    ------
+    TooExpensiveError
+        If the moments would not fit memory.
+    """
+    n, width = sequences.n_symbols, sequences.n_symbols * reach
+    if n * width * width > _MOST_CELLS:
+        raise TooExpensiveError(
+            f"features={reach} of {n} symbols need {n * width * width:,} moments, more than "
+            f"{_MOST_CELLS:,}; pass a smaller features=, or fewer symbols"
+        )
+    at, firsts = _places(sequences, reach)
+    codes = sequences.codes
+    past = [codes[at - lag] for lag in range(1, reach + 1)]
+    ahead = [codes[at + lag] for lag in range(reach + 1)]  # the symbol itself first
+    return WindowMoments(
+        n_windows=np.asarray(float(len(at))),
+        n_firsts=np.asarray(float(len(firsts))),
+        first=np.concatenate([_counted(n, codes[firsts + lag]) for lag in range(reach)]),
+        past=np.concatenate([_counted(n, each) for each in past]),
+        future=np.concatenate([_counted(n, each) for each in ahead[:-1]]),
+        past_past=_table(n, past, past),
+        future_future=_table(n, ahead[:-1], ahead[:-1]),
+        pairs=_table(n, ahead[:-1], past),
+        triples=_triples(n, codes[at], ahead[1:], past),
+    )
+
+
+def _places(sequences: Sequences, reach: int) -> tuple[Integers, Integers]:
+    """Positions with a whole window around them, and starts with a whole future."""
+    ends, lengths = sequences.ends, sequences.lengths
+    position = np.arange(sequences.n_positions)
+    behind = position - np.repeat(ends[:-1], lengths)
+    left = np.repeat(ends[1:], lengths) - position
+    gone = np.concatenate([[0], np.cumsum(sequences.codes < 0)])
+    at = position[(behind >= reach) & (left > reach)]
+    at = at[gone[at + reach + 1] == gone[at - reach]]
+    firsts = ends[:-1][lengths >= reach]
+    return at, firsts[gone[firsts + reach] == gone[firsts]]
+
+
+def _counted(n: int, codes: NDArray[np.int32]) -> Array:
+    return np.bincount(codes, minlength=n).astype(np.float64)
+
+
+def _table(n: int, rows: list[NDArray[np.int32]], columns: list[NDArray[np.int32]]) -> Array:
+    """(place and symbol, place and symbol) how often they come together."""
+    out = np.empty((len(rows), n, len(columns), n))
+    for i, row in enumerate(rows):
+        for j, column in enumerate(columns):
+            together = np.bincount(row.astype(np.int64) * n + column, minlength=n * n)
+            out[i, :, j] = together.reshape(n, n)
+    return out.reshape(len(rows) * n, len(columns) * n)
+
+
+def _triples(
+    n: int,
+    here: NDArray[np.int32],
+    beyond: list[NDArray[np.int32]],
+    past: list[NDArray[np.int32]],
+) -> Array:
+    """(symbol, place and symbol beyond, place and symbol before)."""
+    out = np.empty((n, len(beyond), n, len(past), n))
+    for i, after in enumerate(beyond):
+        key = (here.astype(np.int64) * n + after) * n
+        for j, before in enumerate(past):
+            out[:, i, :, j] = np.bincount(key + before, minlength=n**3).reshape(n, n, n)
+    return out.reshape(n, len(beyond) * n, len(past) * n)

@@ -1,0 +1,230 @@
+"""Probabilistic automata, as scikit-learn estimators."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.arguments import check_choice, check_count, check_number
+from tacit.errors import ArgumentError, NotAvailableError
+from tacit.sequences.automaton_fitting import FittedAutomaton
+
+if TYPE_CHECKING:
+    from tacit.core.progress import Report
+    from tacit.sequences.learn.probabilistic_automata import AutomatonSettings
+    from tacit.sequences.model.automata import AutomatonTables
+    from tacit.sequences.moments.prefixes import PrefixTree
+    from tacit.sequences.query.mean_automata import MeanAutomaton
+
+Array = NDArray[np.float64]
+
+LEARN = ("auto", "em", "gibbs")
+_FEW_STATES = 6  # where there are too few sequences to choose by
+
+
+class ProbabilisticAutomaton(FittedAutomaton):
+    """Hidden states that end, or show a symbol and move on; the mean of many such automata by default.
+
+    The state after a beginning stands for its future. Beginnings are therefore clustered by what a weighted
+    automaton says of their futures, tables are counted from the clusters, and EM follows. With
+    ``learn="auto"`` the paths through the states are then drawn again and again (collapsed Gibbs sampling),
+    and the automata met on the way are averaged: that is what predicts best.
+
+    Parameters
+    ----------
+    n_states : int or "auto"
+        Hidden states; "auto" chooses by how well sequences that were left out are predicted.
+    learn : {"auto", "em", "gibbs"}
+        "auto" is "gibbs": the mean of `n_samples` automata. "em": one automaton, by accelerated EM.
+    tied : bool or "auto"
+        Whether moves are the same for all symbols: then it is a hidden Markov model that says where
+        sequences end, with far fewer parameters.
+    n_samples : int
+        Automata that are averaged.
+    n_sweeps : int
+        How often the states of all places are drawn at the end, from all sequences; before, for choosing,
+        chains of a tenth of this and longer compete.
+    pseudo_counts : float
+        Strength of the prior: how many times its usual pseudo-counts are added.
+    tol : float
+        EM ends where a step gains less, in nats of all sequences together.
+    max_iter : int
+        Largest number of EM steps of each start.
+    unknown : {"error", "missing"}
+        What queries do with a symbol that was not seen in training.
+    n_jobs : int or None
+        Threads of matrix products.
+    progress : None, bool or callable
+        True draws a bar on a terminal; a callable gets (share done, text).
+    random_state : int, numpy.random.Generator or None
+        Seed of first clusters, draws, and of the sequences that are left out to choose by.
+
+    Attributes
+    ----------
+    start_, steps_, stop_ : arrays
+        (state,), (symbol, state, next state) and (state,) probabilities of one automaton; of a mean of
+        several, that of which each follows one of them with its weight.
+    parts_ : tuple of AutomatonTables
+        The automata; `weights_` says how much each counts.
+    n_states_ : int
+        Hidden states of each.
+    symbols_ : tuple
+    tree_ : PrefixTree
+        What was learnt from; not kept in files.
+    diagnostics_ : dict
+        In plain values: what was chosen and tried.
+
+    Examples
+    --------
+    >>> from tacit.sequences.probabilistic_automaton import ProbabilisticAutomaton
+    >>> model = ProbabilisticAutomaton(n_states=2, learn="em").fit(["ab", "abab", "ab", ""] * 10)
+    >>> model.predict_next_proba(["a"]).round(1).tolist()  # a, b, end
+    [[0.0, 1.0, 0.0]]
+    """
+
+    def __init__(
+        self,
+        n_states: int | str = "auto",
+        learn: str = "auto",
+        *,
+        tied: bool | str = "auto",
+        n_samples: int = 20,
+        n_sweeps: int = 400,
+        pseudo_counts: float = 1.0,
+        tol: float = 0.01,
+        max_iter: int = 200,
+        unknown: str = "error",
+        n_jobs: int | None = None,
+        progress: Any = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_states = n_states
+        self.learn = learn
+        self.tied = tied
+        self.n_samples = n_samples
+        self.n_sweeps = n_sweeps
+        self.pseudo_counts = pseudo_counts
+        self.tol = tol
+        self.max_iter = max_iter
+        self.unknown = unknown
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.random_state = random_state
+
+    # -- what was learnt --------------------------------------------------------------------------
+
+    @property
+    def _mean(self) -> MeanAutomaton:
+        from tacit.sequences.query.mean_automata import MeanAutomaton
+
+        self._check_fitted()
+        assert isinstance(self.predictor_, MeanAutomaton)
+        return self.predictor_
+
+    @property
+    def parts_(self) -> tuple[AutomatonTables, ...]:
+        """The automata whose mean the model is."""
+        return self._mean.parts
+
+    @property
+    def weights_(self) -> Array:
+        """(part,) how much each counts."""
+        return self._mean.weights
+
+    @property
+    def n_states_(self) -> int:
+        """Hidden states of the automata, all together those of the largest."""
+        return max(part.n_states for part in self.parts_)
+
+    @property
+    def start_(self) -> Array:
+        """(state,) P(first state), of all parts in turn."""
+        mean = self._mean
+        return np.concatenate([w * p.start for w, p in zip(mean.weights, mean.parts, strict=True)])
+
+    @property
+    def stop_(self) -> Array:
+        """(state,) P(end | state), of all parts in turn."""
+        return np.concatenate([part.stop for part in self.parts_])
+
+    @property
+    def steps_(self) -> Array:
+        """(symbol, state, next state) P(symbol, next state | state), of all parts in turn."""
+        sizes = [part.n_states for part in self.parts_]
+        total = sum(sizes)
+        if total > 2000:
+            raise NotAvailableError(
+                f"the parts have {total} states together, too many for one array; look at parts_"
+            )
+        out = np.zeros((self.n_symbols_, total, total))
+        for part, end in zip(self.parts_, np.cumsum(sizes), strict=True):
+            own = slice(end - part.n_states, end)
+            out[:, own, own] = part.steps
+        return out
+
+    @property
+    def spectral_radius_(self) -> float:
+        """The largest size of an eigenvalue of the sum of all steps: below one, since sequences end."""
+        from tacit.sequences.model.automata import spectral_radius
+
+        return max(spectral_radius(part.steps) for part in self.parts_)
+
+    # -- within -----------------------------------------------------------------------------------
+
+    def _check_arguments(self) -> None:
+        self._settings(0)
+
+    def _is_open(self) -> bool:
+        return isinstance(self.n_states, str) or isinstance(self.tied, str)
+
+    def _learn_from(
+        self, tree: PrefixTree, held_out: PrefixTree | None, seed: int, report: Report
+    ) -> None:
+        from tacit.sequences.learn.probabilistic_automata import Learning
+        from tacit.sequences.query.mean_automata import MeanAutomaton
+
+        settings = self._settings(seed)
+        if held_out is None:
+            n_states = settings.n_states or min(_FEW_STATES, tree.n_nodes)
+            settings = replace(settings, n_states=n_states, tied=bool(settings.tied))
+        learnt = Learning(tree, held_out, settings, report).run()
+        self.predictor_ = MeanAutomaton(learnt.parts, learnt.weights)
+        trees = [tree] if held_out is None else [tree, held_out]
+        self.diagnostics_ = {
+            "n_sequences": sum(each.n_sequences for each in trees),
+            "n_positions": sum(each.n_positions for each in trees),
+            "n_states": [shape.n_states for shape in learnt.shapes],
+            "tied": [shape.tied for shape in learnt.shapes],
+            "move_prior": [shape.move for shape in learnt.shapes],
+            "n_parts": len(learnt.parts),
+            "n_steps": learnt.n_steps,
+            "held_out_score": learnt.held_out,
+            "candidates": list(learnt.candidates),
+        }
+
+    def _settings(self, seed: int) -> AutomatonSettings:
+        """The arguments about learning, checked."""
+        from tacit.sequences.learn.probabilistic_automata import AutomatonSettings
+
+        check_choice("learn", self.learn, LEARN)
+        check_count("n_states", self.n_states, word="auto")
+        if self.tied not in (True, False, "auto"):
+            raise ArgumentError(f'tied={self.tied!r}; give True, False or "auto"')
+        for name in ("n_samples", "n_sweeps", "max_iter"):
+            check_count(name, getattr(self, name))
+        check_number("pseudo_counts", self.pseudo_counts, positive=True)
+        check_number("tol", self.tol)
+        return AutomatonSettings(
+            n_states=None if isinstance(self.n_states, str) else int(self.n_states),
+            tied=None if isinstance(self.tied, str) else bool(self.tied),
+            learn=self.learn,
+            n_samples=int(self.n_samples),
+            n_sweeps=int(self.n_sweeps),
+            pseudo_counts=float(self.pseudo_counts),
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            seed=seed,
+        )

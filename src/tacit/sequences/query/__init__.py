@@ -1,0 +1,1 @@
+"""Filtering, smoothing, Viterbi paths, prediction, sampling."""

@@ -1,0 +1,293 @@
+"""What every fitted model of sequences can be asked, whatever it has learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, DensityMixin
+
+from tacit.core.arguments import check_choice, check_count
+from tacit.errors import ArgumentError, DataError, NotAvailableError
+
+if TYPE_CHECKING:
+    from tacit.sequences.data.sequences import Sequences
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Positions(Protocol):
+    """Sequences of anything, one after the other: of symbols (`Sequences`), of numbers (`Series`)."""
+
+    @property
+    def lengths(self) -> Integers:
+        """(sequence,) how many positions each has."""
+        ...
+
+    @property
+    def ends(self) -> Integers:
+        """(sequence + 1,) where each starts, and where the last one ends."""
+        ...
+
+    @property
+    def single(self) -> bool:
+        """Whether one sequence was given, not a list of them."""
+        ...
+
+
+class SequenceModel(DensityMixin, BaseEstimator):
+    """Queries of a fitted model of sequences; missing symbols are summed out.
+
+    Sequences come as in `fit`. Answers about positions are an array for a single sequence, else a list with
+    one for each; answers about what comes next have one row for each sequence, none for a single one.
+
+    A model says what it knows by `_log_probs` and `_next_probs`, which get sequences that are already read.
+    """
+
+    symbols_: tuple[Hashable, ...]
+    diagnostics_: dict[str, Any]
+    unknown: str = "error"
+    n_jobs: int | None = None
+    # Whether a model says where sequences end: the probabilities of all sequences of any length sum to one.
+    _models_ends = False
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is something to ask."""
+        return hasattr(self, "diagnostics_")
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn wants to know: symbols may be text, and may be missing."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        return tags
+
+    @property
+    def n_symbols_(self) -> int:
+        """Different symbols."""
+        self._check_fitted()
+        return len(self.symbols_)
+
+    @property
+    def n_iter_(self) -> int:
+        """Steps that learning took; 1 where it does not go in steps."""
+        self._check_fitted()
+        return max(int(self.diagnostics_.get("n_steps", 1)), 1)
+
+    def score_samples(self, X: Any, lengths: Any = None) -> Array:
+        """Natural log of the probability of each sequence: (sequence,); 0 for an empty one without an end.
+
+        Parameters
+        ----------
+        X : sequences
+            As in `fit`.
+        lengths : (sequence,) integers, optional
+            Where X holds all sequences in turn.
+        """
+        return self._log_probs(self._read(X, lengths))
+
+    def score(self, X: Any, y: Any = None, *, lengths: Any = None) -> float:
+        """Mean natural-log probability of a sequence: the mean of `score_samples`.
+
+        Parameters
+        ----------
+        X : sequences
+        y : None
+            Not used; lengths may stand here, as hmmlearn has them.
+        lengths : (sequence,) integers, optional
+        """
+        self._check_fitted()
+        lengths = lengths_from(X, y, lengths, rows=self._rows_are_positions)
+        sequences = self._read(X, lengths)
+        return float(self._log_probs(sequences).mean()) if len(sequences.lengths) else 0.0
+
+    def perplexity(self, X: Any, lengths: Any = None, *, ends: bool | None = None) -> float:
+        """``exp`` of the mean negative natural-log probability of a symbol given those before it.
+
+        Symbols that are missing are summed out and not counted; nor are unknown ones, where
+        ``unknown="missing"`` (else they are an error). How many there were of each kind is put into
+        ``diagnostics_["perplexity"]``.
+
+        Parameters
+        ----------
+        X : sequences
+        lengths : (sequence,) integers, optional
+        ends : bool, optional
+            Whether the end of each sequence counts as one symbol more. By default where the model says where
+            sequences end; without it what comes before the end is scored alone.
+        """
+        with_ends = self._models_ends if ends is None else ends
+        if with_ends and not self._models_ends:
+            raise NotAvailableError(
+                f"a {type(self).__name__} does not say where sequences end; leave ends away"
+            )
+        sequences: Any = self._read(X, lengths)
+        n_symbols = int((sequences.codes >= 0).sum())
+        n_ends = len(sequences.lengths) if with_ends else 0
+        if n_symbols + n_ends == 0:
+            raise DataError(
+                "there is not a single symbol to be surprised at; give longer sequences"
+            )
+        ask = self._log_probs if with_ends == self._models_ends else self._log_prefixes
+        n_gone = sequences.n_positions - n_symbols
+        n_unknown = self._n_unknown(X, lengths, n_gone)
+        self.diagnostics_["perplexity"] = {
+            "n_symbols": n_symbols,
+            "n_ends": n_ends,
+            "n_unknown": n_unknown,
+            "n_missing": n_gone - n_unknown,
+        }
+        return float(np.exp(-ask(sequences).sum() / (n_symbols + n_ends)))
+
+    def predict_next_proba(
+        self, X: Any, lengths: Any = None, *, every: bool = False, steps: int = 1
+    ) -> Any:
+        """P(next symbol | the whole sequence so far), in the order of `symbols_`.
+
+        Of models that say where sequences end, the last column is the end.
+
+        Parameters
+        ----------
+        X : sequences
+        lengths : (sequence,) integers, optional
+        every : bool
+            Whether to answer at each position, given those before it alone.
+        steps : int
+            How far ahead: 1 is the next symbol, 2 the one after it, whatever comes between.
+
+        Returns
+        -------
+        (sequence, symbol) array; without its first axis for a single sequence
+            With `every` (time, symbol) for each sequence.
+        """
+        check_count("steps", steps)
+        sequences = self._read(X, lengths)
+        found = self._next_probs(sequences, every=bool(every), steps=int(steps))
+        return per_position(sequences, found) if every else per_sequence(sequences, found)
+
+    # -- what a model has to say ------------------------------------------------------------------
+
+    def _log_probs(self, sequences: Any) -> Array:
+        """(sequence,) natural logs of probabilities."""
+        raise NotImplementedError
+
+    def _log_prefixes(self, sequences: Any) -> Array:
+        """(sequence,) natural logs of P(a sequence starts so), of models that say where sequences end."""
+        raise NotImplementedError
+
+    def _next_probs(self, sequences: Any, *, every: bool, steps: int) -> Array:
+        """(sequence, symbol) after each sequence; (position, symbol) given those before with `every`."""
+        raise NotImplementedError
+
+    @property
+    def _rows_are_positions(self) -> bool:
+        """Whether each row of an array is a position of one sequence, not a sequence."""
+        return False
+
+    # -- within -----------------------------------------------------------------------------------
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            from sklearn.utils.validation import check_is_fitted
+
+            check_is_fitted(self)
+
+    def _read(self, X: Any, lengths: Any = None) -> Any:
+        """Sequences for a query, by the symbols that are known."""
+        from tacit.sequences.data.read_sequences import read_sequences
+
+        self._check_fitted()
+        check_choice("unknown", self.unknown, ("error", "missing"))
+        return read_sequences(X, lengths, symbols=self.symbols_, unknown=self.unknown)
+
+    def _as_one(self, given: Any) -> Any:
+        """A list of one sequence, where text or symbols were given of which some are known."""
+        symbols = getattr(self, "symbols_", ())
+        if not symbols or not isinstance(given, str | list | tuple | np.ndarray):
+            return given
+        known = {*symbols, None}
+        is_known = [isinstance(each, Hashable) and each in known for each in given]
+        return [given] if isinstance(given, str) or not is_known or any(is_known) else given
+
+    def _read_one(self, given: Any) -> Any:
+        """What was given as one sequence: text, symbols, or a list of one sequence."""
+        given = self._as_one(given)
+        sequences = self._read(given)
+        if len(sequences.lengths) != 1:
+            raise ArgumentError(f"given holds {len(sequences.lengths)} sequences; give one")
+        return sequences
+
+    def _read_new(self, X: Any, lengths: Any = None, symbols: Any = None) -> Sequences:
+        """Sequences to learn from; the symbols are those that they show, unless they are given."""
+        from tacit.sequences.data.read_sequences import read_sequences
+
+        check_choice("unknown", self.unknown, ("error", "missing"))
+        return read_sequences(X, lengths, symbols=symbols, unknown=self.unknown)
+
+    def _n_unknown(self, X: Any, lengths: Any, n_gone: int) -> int:
+        """How many of the missing symbols were there, but unknown."""
+        if n_gone == 0 or self.unknown != "missing":
+            return 0
+        return n_gone - int((self._read_new(X, lengths).codes < 0).sum())
+
+    def _keep_columns(self, X: Any, sequences: Positions) -> None:
+        """What scikit-learn wants kept of the shape of X: how wide a table of sequences is, else one."""
+        is_table = getattr(X, "ndim", 1) == 2 and len(X) == len(sequences.lengths)
+        self.n_features_in_ = int(X.shape[1]) if is_table else 1
+
+
+def per_position(sequences: Positions, values: NDArray[Any]) -> Any:
+    """An array over positions as it is for a single sequence, else as a list with one for each."""
+    if sequences.single:
+        return values
+    return [values[first:stop] for first, stop in pairwise(sequences.ends.tolist())]
+
+
+def per_sequence(sequences: Positions, values: NDArray[Any]) -> Any:
+    """An array over sequences; the entry of the only one where a single one was given."""
+    return values[0] if sequences.single else values
+
+
+def lengths_from(X: Any, y: Any, lengths: Any, *, rows: bool = False) -> Any:
+    """The lengths of sequences, whether they came by name or in the place of `y`, as hmmlearn has them.
+
+    There they are heeded where X is a flat array, or one column, of symbols. What scikit-learn passes is left
+    alone: a number for each row of X.
+
+    Parameters
+    ----------
+    X, y, lengths
+        As they came.
+    rows : bool
+        Whether each row of X is a position, whatever its width.
+    """
+    if lengths is not None or y is None:
+        return lengths
+    shape = _flat_shape(X)
+    if shape is None or not (rows or len(shape) == 1 or shape[1:] == (1,)):
+        return None
+    given = np.asarray(y)
+    whole = given.ndim == 1 and given.dtype.kind in "iu"
+    if whole and int(given.sum()) == shape[0]:
+        return y
+    if given.shape[:1] == shape[:1]:
+        return None
+    raise ArgumentError(
+        f"the second argument stands for lengths here, but it does not sum to the {shape[0]} positions of X; "
+        f"give lengths that do, or None"
+    )
+
+
+def _flat_shape(X: Any) -> tuple[int, ...] | None:
+    """The shape of an array, or of a list of symbols; None of a list of sequences."""
+    if hasattr(X, "shape"):
+        return tuple(int(size) for size in X.shape)
+    if isinstance(X, list | tuple) and not any(
+        hasattr(each, "__len__") or isinstance(each, str) for each in X
+    ):
+        return (len(X),)
+    return None

@@ -1,0 +1,218 @@
+"""Weighted automata, as scikit-learn estimators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.arguments import check_choice, check_count, check_number
+from tacit.errors import ArgumentError
+from tacit.sequences.automaton_fitting import FittedAutomaton
+
+if TYPE_CHECKING:
+    from tacit.core.progress import Report
+    from tacit.sequences.learn.weighted_automata import WeightedChoice
+    from tacit.sequences.model.automata import Automaton
+    from tacit.sequences.model.chains import Operators
+    from tacit.sequences.moments.prefixes import PrefixTree
+
+Array = NDArray[np.float64]
+
+STATISTICS = ("auto", "string", "prefix", "substring")
+
+
+class WeightedAutomaton(FittedAutomaton):
+    """A weighted automaton learnt from a Hankel matrix, with predictions that are always probabilities.
+
+    Values of strings are products of matrices, one for each symbol. They come from one singular value
+    decomposition of counts, without any iteration (Balle et al., 2014), and may be slightly negative: what
+    comes next is therefore clipped, normalised at each place, and mixed with n-grams; states that got lost
+    are begun anew. What is chosen is chosen by how well sequences that were left out are predicted so.
+
+    Parameters
+    ----------
+    rank : int or "auto"
+        Length of the automaton's states.
+    statistics : {"auto", "string", "prefix", "substring"}
+        What is counted of a string: sequences that are it, that begin with it, or how often it occurs.
+    basis : int or "auto"
+        Strings on each side of the Hankel matrix: the most frequent ones.
+    scaled : bool or "auto"
+        Whether rows and columns are scaled by how frequent their strings are.
+    mixing : float or "auto"
+        The share of the n-grams in predictions.
+    max_length : int
+        Of the strings on either side.
+    unknown : {"error", "missing"}
+        What queries do with a symbol that was not seen in training.
+    n_jobs : int or None
+        Threads of matrix products.
+    progress : None, bool or callable
+        True draws a bar on a terminal; a callable gets (share done, text).
+    random_state : int, numpy.random.Generator or None
+        Seed of the sequences that are left out to choose by.
+
+    Attributes
+    ----------
+    automaton_ : Automaton
+        The weights.
+    spectral_radius_ : float
+        The largest size of an eigenvalue of the sum of all steps. From one on, values of long strings
+        explode (predictions do not: they are normalised at each place).
+    singular_values_ : array
+        Of the Hankel matrix, as many as the rank; ``diagnostics_["singular_values"]`` goes on with those
+        that were cut.
+    symbols_ : tuple
+    tree_ : PrefixTree
+        What was learnt from; not kept in files.
+    diagnostics_ : dict
+        In plain values: what was chosen and tried, "stable" (whether the spectral radius is below one);
+        after a query "repairs".
+
+    Examples
+    --------
+    >>> from tacit.sequences.weighted_automaton import WeightedAutomaton
+    >>> model = WeightedAutomaton(rank=2).fit(["ab", "abab", "ab", "", "ababab"] * 8)
+    >>> model.predict_next_proba(["a"]).round(1).tolist()  # a, b, end
+    [[0.0, 1.0, 0.0]]
+    """
+
+    def __init__(
+        self,
+        rank: int | str = "auto",
+        statistics: str = "auto",
+        *,
+        basis: int | str = "auto",
+        scaled: bool | str = "auto",
+        mixing: float | str = "auto",
+        max_length: int = 5,
+        unknown: str = "error",
+        n_jobs: int | None = None,
+        progress: Any = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.rank = rank
+        self.statistics = statistics
+        self.basis = basis
+        self.scaled = scaled
+        self.mixing = mixing
+        self.max_length = max_length
+        self.unknown = unknown
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.random_state = random_state
+
+    # -- what was learnt --------------------------------------------------------------------------
+
+    @property
+    def automaton_(self) -> Automaton:
+        """The weights."""
+        from tacit.sequences.query.automata import MixedAutomaton
+
+        self._check_fitted()
+        assert isinstance(self.predictor_, MixedAutomaton)
+        return self.predictor_.automaton
+
+    @property
+    def rank_(self) -> int:
+        """Length of the automaton's states."""
+        return self.automaton_.rank
+
+    @property
+    def spectral_radius_(self) -> float:
+        """The largest size of an eigenvalue of the sum of all steps."""
+        return self.automaton_.spectral_radius
+
+    def as_string(self) -> Operators:
+        """Operators whose values are those of whole sequences."""
+        return self.automaton_.string
+
+    def as_prefix(self) -> Operators:
+        """Operators whose values are those of all sequences that begin with a string."""
+        return self.automaton_.prefix
+
+    def as_substring(self) -> Operators:
+        """Operators whose values are the expected numbers of times that a string occurs."""
+        return self.automaton_.substring
+
+    def values(self, X: Any, lengths: Any = None) -> Array:
+        """(sequence,) raw values of whole sequences: no probabilities, some may be negative.
+
+        A missing symbol is summed out.
+        """
+        from tacit.sequences.loops.automata import values
+
+        sequences, own = self._read(X, lengths), self.automaton_
+        return np.asarray(
+            values(own.start, own.steps, own.through, own.stop, sequences.codes, sequences.ends)
+        )
+
+    # -- within -----------------------------------------------------------------------------------
+
+    def _check_arguments(self) -> None:
+        self._wanted()
+
+    def _is_open(self) -> bool:
+        wanted = self._wanted()
+        chosen = (wanted.rank, wanted.statistics, wanted.basis, wanted.scaled, wanted.mixing)
+        return None in chosen
+
+    def _learn_from(
+        self, tree: PrefixTree, held_out: PrefixTree | None, seed: int, report: Report
+    ) -> None:
+        from tacit.sequences.learn.weighted_automata import learn_weighted, usual_choice
+
+        del seed  # nothing is drawn
+        wanted = self._wanted()
+        if held_out is None:
+            wanted = usual_choice(tree, wanted)
+        learnt = learn_weighted(tree, held_out, wanted, report)
+        self.predictor_ = learnt.predictor
+        chosen, radius = learnt.choice, learnt.predictor.automaton.spectral_radius
+        self.singular_values_ = learnt.singular_values[: chosen.rank]
+        trees = [tree] if held_out is None else [tree, held_out]
+        self.diagnostics_ = {
+            "n_sequences": sum(each.n_sequences for each in trees),
+            "n_positions": sum(each.n_positions for each in trees),
+            "rank": chosen.rank,
+            "singular_values": learnt.singular_values.tolist(),
+            "n_kept": chosen.rank,
+            "statistics": chosen.statistics,
+            "basis": chosen.basis,
+            "scaled": chosen.scaled,
+            "mixing": chosen.mixing,
+            "spectral_radius": radius,
+            "stable": radius < 1,
+            "held_out_score": max(
+                (float(each["held_out"]) for each in learnt.candidates), default=None
+            ),
+            "candidates": list(learnt.candidates),
+        }
+
+    def _wanted(self) -> WeightedChoice:
+        """The arguments about learning, checked."""
+        from tacit.sequences.learn.weighted_automata import WeightedChoice
+
+        for name in ("rank", "basis"):
+            check_count(name, getattr(self, name), word="auto")
+        check_choice("statistics", self.statistics, STATISTICS)
+        check_number("mixing", self.mixing, word="auto")
+        check_count("max_length", self.max_length)
+        if not isinstance(self.mixing, str) and self.mixing > 1:
+            raise ArgumentError(f"mixing={self.mixing}; give a share from 0 to 1")
+        if self.scaled not in (True, False, "auto"):
+            raise ArgumentError(f'scaled={self.scaled!r}; give True, False or "auto"')
+
+        def given(value: Any) -> Any:
+            return None if isinstance(value, str) and value == "auto" else value
+
+        return WeightedChoice(
+            given(self.rank),
+            given(self.statistics),
+            given(self.basis),
+            given(self.scaled),
+            given(self.mixing),
+            int(self.max_length),
+        )

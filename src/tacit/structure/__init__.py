@@ -1,1 +1,0 @@
-"""What hangs on what: trees over named variables."""

@@ -1,0 +1,222 @@
+"""Files of word counts: UCI bag-of-words and LDA-C, plain or packed, read in batches of whole documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.core.input.missing_files import missing_file
+from tacit.core.input.text import text_sources
+from tacit.errors import ArgumentError, DataError, FileFormatError
+from tacit.topics.data.documents import Counts, DocumentBatches
+
+FORMS = ("uci", "lda-c")
+_MANY = 2**31 - 1
+_HEADER = re.compile(rb"\s*(\d+)\s*\n\s*(\d+)\s*\n\s*(\d+)\s*\n")
+_LINE = re.compile(rb"\s*\d+([ \t]+\d+:\d+)*[ \t\r]*\n")
+_PEEK = 1 << 16  # bytes; more than the header of any file
+
+
+def file_batches(
+    path: Path, words: tuple[str, ...] | None = None, form: str = "auto"
+) -> DocumentBatches:
+    """The documents of a file, batch by batch, as often as they are asked for.
+
+    A file that does not say how many words there are (LDA-C without a vocabulary) is read once for that,
+    which counts as a pass.
+
+    Parameters
+    ----------
+    path : Path
+        Packed where it ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
+    words : tuple of str, optional
+        The vocabulary; otherwise words are called by their places, from "0" on.
+    form : {"auto", "uci", "lda-c"}
+        ``"uci"``: three lines with the numbers of documents, words and entries, then lines ``document word
+        count``, both numbered from one, documents in order. ``"lda-c"``: a line for each document, ``number
+        word:count word:count ...``, words numbered from zero.
+
+    Raises
+    ------
+    FileFormatError
+        With line and reason.
+    DataError
+        The vocabulary does not fit.
+    """
+    if form not in ("auto", *FORMS):
+        raise ArgumentError(f'form={form!r} is not known; choose "auto", "uci" or "lda-c"')
+    start = _beginning(path)
+    if form == "auto":
+        form = _form_of(start, path)
+    if form == "uci":
+        return _uci(path, start, words)
+    scanned = words is None
+    if words is None:
+        size = max((batch.shape[1] for batch in _batches(path, "lda-c", _MANY, _MANY)), default=0)
+        words = tuple(map(str, range(size)))
+    n_words = len(words)
+    batches = DocumentBatches(
+        lambda: _batches(path, "lda-c", _MANY, n_words), words, named=not scanned
+    )
+    batches.n_passes = int(scanned)
+    return batches
+
+
+def _uci(path: Path, start: bytes, words: tuple[str, ...] | None) -> DocumentBatches:
+    header = _HEADER.match(start)
+    if header is None:
+        raise FileFormatError(
+            f"{str(path)!r} is no UCI bag of words: its first three lines are not the numbers of documents, "
+            f"words and entries"
+        )
+    n_documents, n_words = int(header[1]), int(header[2])
+    if words is not None and len(words) != n_words:
+        raise DataError(
+            f"{str(path)!r} has {n_words} words, but the vocabulary has {len(words)}; "
+            f"give the vocabulary of this file, one word a line"
+        )
+    names = words if words is not None else tuple(map(str, range(n_words)))
+    return DocumentBatches(
+        lambda: _batches(path, "uci", n_documents, n_words), names, n_documents, words is not None
+    )
+
+
+def _beginning(path: Path) -> bytes:
+    if path.is_dir() or not path.exists():
+        raise missing_file(path, "file of documents", "give the path of one, or documents as lists")
+    source = next(text_sources(path))
+    start = b""
+    for block in source.blocks:
+        start += block
+        if len(start) >= _PEEK:
+            break
+    return start + b"\n"
+
+
+def is_counts(path: Path) -> bool:
+    """Whether a file looks like UCI bag-of-words or LDA-C."""
+    return bool(_known_form(_beginning(path)))
+
+
+def _known_form(start: bytes) -> str:
+    if _HEADER.match(start):
+        return "uci"
+    return "lda-c" if _LINE.match(start) or _LINE.match(start + b"\n") else ""
+
+
+def _form_of(start: bytes, path: Path) -> str:
+    if form := _known_form(start):
+        return form
+    line = start.splitlines()[0][:60].decode(errors="replace") if start.strip() else ""
+    raise FileFormatError(
+        f"{str(path)!r} holds no word counts: it begins with {line!r}; expected UCI bag-of-words (three "
+        f"lines with the numbers of documents, words and entries, then 'document word count') or LDA-C "
+        f"('number word:count ...')"
+    )
+
+
+def _batches(path: Path, form: str, n_documents: int, n_words: int) -> Iterator[Counts]:
+    reader = _Reader(path, form, n_documents, n_words)
+    for source in text_sources(path):
+        for block in source.blocks:
+            yield from reader.documents(block, last=False)
+    yield from reader.documents(b"", last=True)
+
+
+class _Reader:
+    """A file that is being read: what is left of the last block, and how far it came."""
+
+    def __init__(self, path: Path, form: str, n_documents: int, n_words: int) -> None:
+        self.path, self.form, self.n_documents, self.n_words = path, form, n_documents, n_words
+        self.left, self.line, self.ended = b"", 1, 0
+        self.headed = form != "uci"
+        self.announced, self.seen = 0, 0  # entries
+
+    def documents(self, block: bytes, *, last: bool) -> Iterator[Counts]:
+        """The documents that end in this block."""
+        from tacit.topics.loops.documents import AT, DONE, ENDS, ENTRIES, NEXT, SORTED, ZEROS
+
+        whole = self.left + block
+        if last and not whole.endswith(b"\n"):
+            whole += b"\n"
+        if not self.headed:
+            whole = self._past_header(whole, last=last)
+            if not self.headed:
+                return
+        state = np.array([0, self.ended, 0, 0, 1, 0])
+        why, ids, counts, ends = self._read(whole, state, last)
+        at = int(state[AT])
+        if why != DONE and not (self.form == "lda-c" and not whole[at:].strip()):
+            raise self._wrong(why, whole, at)
+        self.line += whole.count(b"\n", 0, at)
+        self.left, self.ended = whole[at:], int(state[NEXT])
+        self.seen += int(state[ENTRIES] + state[ZEROS])
+        if last and self.seen < self.announced:
+            raise FileFormatError(
+                f"{str(self.path)!r} has {self.seen} of the {self.announced} entries that its third line "
+                f"announces; it seems to be cut short, get the whole file"
+            )
+        if state[ENDS]:
+            entries = int(state[ENTRIES])
+            yield self._array(ids[:entries], counts[:entries], ends[: state[ENDS]], state[SORTED])
+
+    def _past_header(self, whole: bytes, *, last: bool) -> bytes:
+        header = _HEADER.match(whole)
+        if header is None and not last and len(whole) < _PEEK:
+            self.left = whole
+            return b""
+        assert header is not None  # or the file has changed since it was looked at
+        self.headed, self.announced = True, int(header[3])
+        self.line += whole.count(b"\n", 0, header.end())
+        return whole[header.end() :]
+
+    def _read(self, whole: bytes, state: Any, last: bool) -> tuple[int, Any, Any, Any]:
+        from tacit.topics.loops.documents import read_lines, read_triples
+
+        text = np.frombuffer(whole, dtype=np.uint8)
+        most = (
+            len(whole) // 4 + 1
+        )  # an entry is four bytes at least: two numbers, what follows each
+        ids, counts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
+        if self.form == "uci":
+            ends = np.empty(self.n_documents - self.ended, dtype=np.int64)
+            sizes = self.n_documents, self.n_words
+            return read_triples(text, last, *sizes, state, ids, counts, ends), ids, counts, ends
+        ends = np.empty(whole.count(b"\n"), dtype=np.int64)
+        return read_lines(text, self.n_words, state, ids, counts, ends), ids, counts, ends
+
+    def _array(self, ids: Any, counts: Any, ends: Any, ordered: Any) -> Counts:
+        from scipy.sparse import csr_array
+
+        n_words = self.n_words
+        if n_words == _MANY:
+            n_words = int(ids.max()) + 1 if len(ids) else 0
+        places = np.concatenate([[0], ends]).astype(np.int32)
+        found = csr_array((counts.copy(), ids.copy(), places), shape=(len(ends), n_words))
+        if not ordered:
+            found.sum_duplicates()
+        return found
+
+    def _wrong(self, why: int, whole: bytes, at: int) -> FileFormatError:
+        from tacit.topics.loops import documents as loops
+
+        said = {
+            loops.FIELDS: "a number is missing",
+            loops.NEGATIVE: "a negative number; words are counted from zero up",
+            loops.HUGE: "a number above 2,147,483,647",
+            loops.WORD: f"a word beyond the {self.n_words} of the vocabulary",
+            loops.DOCUMENT: f"a document that is not one of 1 to {self.n_documents}, as the file begins",
+            loops.ORDER: "a document of lines that are not together; sort the lines by document",
+            loops.TOTAL: "its first number is not that of the words that follow",
+        }
+        form = "document word count" if self.form == "uci" else "number word:count word:count ..."
+        line = self.line + whole.count(b"\n", 0, at)
+        shown = whole[at : at + 60].splitlines()[0].decode(errors="replace")
+        return FileFormatError(
+            f"{str(self.path)!r}, line {line}, {shown!r}: "
+            f"{said.get(why, 'something that is no whole number')}; expected {form!r}"
+        )

@@ -1,0 +1,107 @@
+"""Which words of documents are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+import numpy as np
+
+from tacit.errors import DataError
+from tacit.topics.data.documents import Documents
+
+
+def plain_word(word: str) -> bool:
+    """Whether a word has three letters or more and nothing else."""
+    return len(word) >= 3 and word.isalpha()
+
+
+def keep_words(
+    documents: Documents,
+    *,
+    least_documents: int = 1,
+    most_share: float = 1.0,
+    stop_words: Collection[str] = (),
+    form: Callable[[str], bool] | None = None,
+) -> Documents:
+    """The same documents without words that are too rare, too common, or of no interest.
+
+    Parameters
+    ----------
+    documents : Documents
+    least_documents : int
+        Words of fewer documents are left out.
+    most_share : float
+        So are words of more than this share of the documents,
+    stop_words : collection of str
+        these words, in lower case,
+    form : callable, optional
+        and words that it says False of, for instance `plain_word`.
+
+    Raises
+    ------
+    DataError
+        No word is left.
+
+    Examples
+    --------
+    >>> from tacit.topics.data.read_documents import read_documents
+    >>> documents = read_documents([["the", "rose"], ["the", "rose", "is"], ["the", "thorn"]])
+    >>> keep_words(documents, least_documents=2, stop_words={"the"}).words
+    ('rose',)
+    """
+    counts = documents.counts
+    in_documents = np.bincount(counts.indices, minlength=documents.n_words)
+    kept = in_documents >= least_documents
+    kept &= in_documents <= most_share * documents.n_documents
+    stop = set(stop_words)
+    if stop or form is not None:
+        kept &= [
+            word.lower() not in stop and (form is None or form(word)) for word in documents.words
+        ]
+    places = np.flatnonzero(kept)
+    if not len(places):
+        raise DataError(
+            f"none of the {documents.n_words} words is left; keep words of fewer or of more documents"
+        )
+    words = tuple(documents.words[place] for place in places)
+    return Documents(counts[:, places], words, documents.named)
+
+
+def over_words(documents: Documents, words: Sequence[str]) -> Documents:
+    """The same documents counted over other words: those that are not among them are left out.
+
+    Parameters
+    ----------
+    documents : Documents
+    words : sequence of str
+
+    Raises
+    ------
+    DataError
+        The documents have none of these words.
+
+    Examples
+    --------
+    >>> from tacit.topics.data.read_documents import read_documents
+    >>> documents = read_documents([["a", "rose"], ["rose", "rose"]])
+    >>> over_words(documents, ["thorn", "rose"]).counts.toarray().tolist()
+    [[0, 1], [0, 2]]
+    """
+    from scipy.sparse import csr_array
+
+    names = tuple(words)
+    if names == documents.words:
+        return documents
+    places = {word: place for place, word in enumerate(names)}
+    found = np.array([places.get(word, -1) for word in documents.words], dtype=np.int64)
+    if not (found >= 0).any():
+        raise DataError(
+            f"none of the {len(names)} words, such as {names[0]!r}, is among those of the documents, such as "
+            f"{documents.words[0]!r}; were they counted over another vocabulary?"
+        )
+    known = np.flatnonzero(found >= 0)
+    ones = np.ones(len(known), dtype=np.int32)
+    turn = csr_array((ones, (known, found[known])), shape=(documents.n_words, len(names)))
+    counts = csr_array(documents.counts @ turn)
+    counts.sort_indices()
+    return Documents(counts, names)

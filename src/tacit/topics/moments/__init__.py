@@ -1,0 +1,1 @@
+"""Moments of words of the same document."""

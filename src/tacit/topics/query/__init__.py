@@ -1,0 +1,1 @@
+"""Topics of documents, and how good topics are."""

@@ -1,0 +1,149 @@
+"""How good topics are: words of new documents, coherence, how much topics differ, how much runs agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import DataError
+from tacit.topics.data.documents import Counts
+from tacit.topics.model.topics import Topics
+from tacit.topics.query.documents import document_mixtures, log_words
+
+Array = NDArray[np.float64]
+
+
+def halves(counts: Counts, random_state: int = 0) -> tuple[Counts, Counts]:
+    """Each occurrence of a word in one of two halves of its document, by chance.
+
+    Parameters
+    ----------
+    counts : (document, word) CSR array
+    random_state : int
+    """
+    rng = np.random.default_rng(random_state)
+    first, second = counts.copy(), counts.copy()
+    first.data = rng.binomial(counts.data, 0.5).astype(np.int32)
+    second.data = (counts.data - first.data).astype(np.int32)
+    for half in (first, second):
+        half.eliminate_zeros()
+    return first, second
+
+
+def completion_perplexity(
+    topics: Topics,
+    counts: Counts,
+    *,
+    random_state: int = 0,
+    n_steps: int = 100,
+    tolerance: float = 1e-3,
+    n_jobs: int = 1,
+) -> float:
+    """Perplexity of one half of each document's words, given its other half.
+
+    Topics of each document are inferred from one half (see `documents.document_mixtures`); the
+    other half is scored word by word. Nothing of what is scored is seen before, so this can be compared
+    between models of any kind, unlike bounds on the likelihood. Infinite where a word is impossible.
+
+    Parameters
+    ----------
+    topics : Topics
+    counts : (document, word) CSR array
+        Documents that were not learnt from.
+    random_state : int
+        Of the halves.
+    n_steps, tolerance, n_jobs
+        See `tacit.topics.query.documents.document_mixtures`.
+
+    Raises
+    ------
+    DataError
+        There is no word to score.
+    """
+    first, second = halves(counts, random_state)
+    total = int(second.data.sum(dtype=np.int64))
+    if total == 0:
+        raise DataError("no document has words to score; give documents of two words or more")
+    mixtures = document_mixtures(topics, first, n_steps=n_steps, tolerance=tolerance, n_jobs=n_jobs)
+    return float(np.exp(-log_words(topics, mixtures, second) / total))
+
+
+def repetition(topics: Topics, counts: Counts, *, random_state: int = 0, n_jobs: int = 1) -> float:
+    """How many times as often as topics say the words of one half of a document occur in its other half.
+
+    One where topics explain documents; more where a word makes itself likelier, as in real documents (Church
+    and Gale 1995), or where topics are few or far from the true ones. Zero where there is nothing to count.
+
+    Parameters
+    ----------
+    topics, counts, random_state, n_jobs
+        See `completion_perplexity`.
+    """
+    first, second = halves(counts, random_state)
+    there = first.astype(bool).astype(np.float64)
+    mixtures = document_mixtures(topics, first, n_jobs=n_jobs)
+    shares = ((there @ topics.words.T) * mixtures).sum(axis=1)  # (document,)
+    expected = float(shares @ np.asarray(second.sum(axis=1), dtype=np.float64).ravel())
+    return float(second.multiply(there).sum()) / expected if expected > 0 else 0.0
+
+
+def coherence(tops: NDArray[Any], counts: Counts) -> Array:
+    """(topic,) mean normalised pointwise mutual information of pairs of top words.
+
+    Words occur together where one document has both (Bouma 2009; Lau, Newman and Baldwin 2014): 1 where they
+    never occur apart, 0 as if by chance, -1 where they never occur together.
+
+    Parameters
+    ----------
+    tops : (topic, rank)
+        The places of top words.
+    counts : (document, word) CSR array
+        The documents to count in.
+    """
+    distinct, inverse = np.unique(tops, return_inverse=True)
+    places: NDArray[np.int64] = inverse.reshape(tops.shape)
+    there = counts[:, distinct].astype(bool).astype(np.float64)
+    both = np.asarray((there.T @ there).todense()) / max(counts.shape[0], 1)
+    alone = np.diag(both)
+    upper = np.triu_indices(tops.shape[1], 1)
+    found = np.empty(len(places))
+    for topic, row in enumerate(places):
+        a, b = row[upper[0]], row[upper[1]]
+        joint, product = both[a, b], alone[a] * alone[b]
+        seen = joint > 0
+        value = np.full(len(a), -1.0)
+        always = seen & (joint >= 1.0)
+        value[always] = 1.0
+        some = seen & ~always
+        value[some] = np.log(joint[some] / product[some]) / -np.log(joint[some])
+        found[topic] = value.mean() if len(value) else 0.0
+    return found
+
+
+def distinct_share(tops: NDArray[Any]) -> float:
+    """The share of the top words of all topics that are different words: 1 where no topics share any.
+
+    Parameters
+    ----------
+    tops : (topic, rank)
+    """
+    return len(np.unique(tops)) / np.size(tops)
+
+
+def topic_agreement(first: Array, second: Array) -> float:
+    """How much two sets of topics agree, from 0 to 1: mean overlap of topics that are matched one to one.
+
+    The overlap of two topics is one less their total variation distance.
+
+    Parameters
+    ----------
+    first, second : (topic, word)
+        Word probabilities.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    overlap = np.array([np.minimum(topic, second).sum(axis=1) for topic in first])
+    rows, columns = linear_sum_assignment(-overlap)
+    return float(overlap[rows, columns].sum() / max(len(first), len(second)))

@@ -1,0 +1,288 @@
+"""Topic models as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from tacit.core.arguments import check_choice, check_count, check_number, seed_from
+from tacit.errors import ArgumentError, ArgumentTypeError, NotAvailableError
+from tacit.topics.topic_queries import TopicQueries, check_width
+
+if TYPE_CHECKING:
+    from tacit.topics.data.documents import DocumentBatches, Documents
+    from tacit.topics.learn.fit import LearntModel
+    from tacit.topics.learn.moments import TopicSettings
+
+Array = NDArray[np.float64]
+
+SOLVERS = ("jacobi", "power", "simultaneous", "als")
+
+
+class TopicModel(TopicQueries, BaseEstimator):
+    """Topics of documents: latent Dirichlet allocation by moments, with or without variational steps.
+
+    How often two and three words meet in documents determines the topics (Anandkumar et al. 2012). They are
+    found in a few passes by linear algebra, which draws no topics by chance: the same documents give the same
+    topics. A few variational steps from there make them fit the documents better than long sampling does.
+
+    Parameters
+    ----------
+    n_topics : int or "auto"
+        ``"auto"``: the number of 5, 10, 20, 40, 80 and 160 with which every fifth document, set aside, is
+        completed best.
+    alpha0 : float or "auto"
+        Sum of the Dirichlet parameters of the topics in a document: small where documents have few topics.
+        ``"auto"`` learns it.
+    model : {"lda", "single"}
+        Whether documents mix topics, or have one each.
+    learn : {"auto", "moments", "em"}
+        ``"moments"`` alone; ``"auto"``: moments and `n_steps` variational steps; ``"em"``: such steps from a
+        random start until they gain nothing.
+    words : path, sequence of str or mapping, optional
+        The vocabulary: words in the order of their columns, a file with a word a line, or a dict of words
+        and places (``vocabulary_`` of scikit-learn's vectorisers, gensim's ``Dictionary``). Lists of words
+        are counted over it; without it all words of the documents are taken.
+    weighting : {"length", "pool", "document"}
+        What counts alike in moments: all words, all pairs of words (best where documents are short and
+        honest), or all documents.
+    cap : int, "auto" or None
+        In moments a word counts at most so often in one document, against repetition and spam. ``"auto"``:
+        three times where words come again in a document much oftener than topics say, as in real ones;
+        otherwise without bound, but documents of hardly more than one word are left out.
+    solver : {"jacobi", "power", "simultaneous", "als"}
+        How the tensor of moments is taken apart, see `tacit.core.linalg.tensor_power.decompose`.
+    n_steps : int
+        Variational steps of ``learn="auto"``.
+    n_jobs : int, optional
+        Threads; by default all processors. What is learnt does not depend on it.
+    random_state : int, Generator or None
+        Of the random columns that the directions of pairs are sought from, and of the start of
+        ``learn="em"``.
+    progress : None, bool or callable
+        True draws a bar on a terminal; a callable gets (share done, text).
+
+    Attributes
+    ----------
+    topics_ : Topics
+        Word probabilities of topics and their weights, the heaviest first.
+    components_ : (topic, word) array
+        ``topics_.words``, by scikit-learn's name; rows sum to one.
+    alpha_ : (topic,) array
+        Dirichlet parameters.
+    words_ : tuple of str
+        The vocabulary.
+    word_shares_ : (word,) array
+        The share of each word in all documents.
+    diagnostics_ : dict
+        What was learnt from and how it went, in plain values; "moments" has eigenvalues, residual and
+        surplus components.
+
+    Examples
+    --------
+    >>> from tacit.topics.topic_model import TopicModel
+    >>> documents = [
+    ...     ["cat", "dog", "cat"],
+    ...     ["vet", "cat", "dog", "vet"],
+    ...     ["tax", "law", "tax"],
+    ... ] * 20
+    >>> model = TopicModel(n_topics=2).fit(documents)
+    >>> [words[0] for words in model.top_words(1)]
+    ['cat', 'tax']
+    >>> model.transform([["law", "law", "tax"]]).argmax()
+    np.int64(1)
+    """
+
+    def __init__(
+        self,
+        n_topics: int | Literal["auto"] = "auto",
+        alpha0: float | Literal["auto"] = "auto",
+        model: str = "lda",
+        *,
+        learn: str = "auto",
+        words: str | os.PathLike[str] | Sequence[str] | Mapping[Any, Any] | None = None,
+        weighting: str = "length",
+        cap: int | Literal["auto"] | None = "auto",
+        solver: str = "jacobi",
+        n_steps: int = 10,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        progress: Any = None,
+    ) -> None:
+        self.n_topics = n_topics
+        self.alpha0 = alpha0
+        self.model = model
+        self.learn = learn
+        self.words = words
+        self.weighting = weighting
+        self.cap = cap
+        self.solver = solver
+        self.n_steps = n_steps
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn topics.
+
+        Parameters
+        ----------
+        X : documents
+            A matrix of counts (document, word), sparse or not; a list with, for each document, its words, a
+            dict of words and counts, or pairs of a word's number and its count (gensim's form); a frame with
+            a column for each word, or one column of lists of words; a path to a file of UCI bag-of-words or
+            LDA-C; a list of matrices, which is read again in each pass. Files and lists of matrices are
+            never in memory as a whole.
+        y : None
+            Not used.
+
+        Raises
+        ------
+        DataError
+            Counts that are negative or not whole, no words, a vocabulary that does not fit.
+        RankError
+            If there are fewer topics to tell apart; it says how many.
+        """
+        from tacit.topics.data.read_documents import document_batches
+
+        settings = self._settings()
+        batches = document_batches(X, self.words)
+        self._keep(batches, self._learn(batches, settings))
+        self._forget("documents_")
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn topics from documents and all those given to `partial_fit` before.
+
+        The documents themselves (`documents_`, sparse) are kept, not sums of them, and topics are learnt from
+        all of them anew: the same as `fit` on all at once, whatever the batches.
+
+        Parameters
+        ----------
+        X : see `fit`
+            Lists of words need a vocabulary (`words`) from the second time on; it is that of the first.
+        """
+        from tacit.topics.data.read_documents import read_documents
+
+        words = self.words
+        seen: Documents | None = getattr(self, "documents_", None)
+        if words is None and seen is not None and seen.named:
+            words = seen.words
+        return self._learn_from([] if seen is None else [seen], read_documents(X, words))
+
+    def merge(self, other: TopicModel) -> Self:
+        """Learn topics from the documents of two models that learnt by `partial_fit`.
+
+        What is added up is documents: the topics are those that `fit` finds in the documents of both.
+
+        Parameters
+        ----------
+        other : TopicModel
+            It is not changed.
+
+        Raises
+        ------
+        DataError
+            The two counted over different words.
+        NotAvailableError
+            One of them has kept no documents.
+        """
+        if not isinstance(other, TopicModel):
+            raise ArgumentTypeError(f"other is a {type(other).__name__}; give a TopicModel")
+        if not (hasattr(self, "documents_") and hasattr(other, "documents_")):
+            raise NotAvailableError(
+                "both models must have learnt by partial_fit, which keeps documents; fit and files do not"
+            )
+        return self._learn_from([self.documents_], other.documents_)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file, whole or not at all; `tacit.load` reads it.
+
+        Documents that `partial_fit` keeps are not written.
+        """
+        from tacit.topics.saved import save_topics
+
+        self._check_fitted()
+        save_topics(self, path)
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn should know: whole counts go in."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    # -- within -----------------------------------------------------------------------------------
+
+    def _settings(self) -> TopicSettings:
+        """The arguments, checked."""
+        from tacit.topics.learn.moments import TopicSettings
+        from tacit.topics.moments.word_moments import Weighting
+
+        check_count("n_topics", self.n_topics, word="auto")
+        check_choice("model", self.model, ("lda", "single"))
+        single = self.model == "single"
+        check_number("alpha0", self.alpha0, positive=True, word="auto")
+        if single and self.alpha0 != "auto":
+            raise ArgumentError(
+                f'alpha0={self.alpha0!r} with model="single", which has none; leave it out'
+            )
+        check_choice("learn", self.learn, ("auto", "moments", "em"))
+        check_choice("weighting", self.weighting, ("length", "pool", "document"))
+        check_choice("solver", self.solver, SOLVERS)
+        check_count("cap", self.cap, none_is="no bound", word="auto")
+        check_count("n_steps", self.n_steps)
+        cap = self.cap if self.cap is None or isinstance(self.cap, str) else int(self.cap)
+        return TopicSettings(
+            n_topics=None if isinstance(self.n_topics, str) else int(self.n_topics),
+            alpha0=None if isinstance(self.alpha0, str) else float(self.alpha0),
+            single=single,
+            learn=self.learn,
+            weighting=Weighting(self.weighting, cap),  # type: ignore[arg-type]
+            solver=self.solver,
+            n_steps=int(self.n_steps),
+            seed=seed_from(self.random_state),
+            n_jobs=self._threads(),
+        )
+
+    def _learn(self, batches: DocumentBatches, settings: TopicSettings) -> LearntModel:
+        from tacit.core.progress import reporting
+        from tacit.topics.learn.fit import learn_topics
+
+        with reporting(self.progress) as report:
+            return learn_topics(batches, settings, report)
+
+    def _learn_from(self, parts: list[Documents], more: Documents) -> Self:
+        from scipy.sparse import csr_array, vstack
+
+        from tacit.topics.data.read_documents import read_documents
+
+        settings = self._settings()
+        if parts:
+            before = parts[0]
+            more = read_documents(more, before.words if before.named else None)
+            check_width(more.n_words, before.n_words)
+            counts = csr_array(vstack([before.counts, more.counts], format="csr"))
+            more = type(more)(counts, before.words, before.named)
+        batches = more.batches()
+        self._keep(batches, self._learn(batches, settings))
+        self.documents_ = more
+        return self
+
+    def _keep(self, batches: DocumentBatches, learnt: LearntModel) -> None:
+        self.words_ = batches.words
+        self.topics_, self.word_shares_ = learnt.topics, learnt.word_shares
+        self.diagnostics_ = learnt.diagnostics
+        self.n_features_in_ = batches.n_words
+        self._forget("feature_names_in_")
+        if batches.named:
+            self.feature_names_in_ = np.array(batches.words, dtype=object)
+
+    def _forget(self, name: str) -> None:
+        if hasattr(self, name):
+            delattr(self, name)

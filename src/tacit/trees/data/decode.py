@@ -1,0 +1,219 @@
+"""Codes turned back into values, in the kind of table that the caller brought."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.input.chunks import Block, as_source
+from tacit.core.input.frames import Filled, frame_like, is_frame
+from tacit.core.input.table import Codes, Schema, Table
+from tacit.core.input.values import as_numbers
+from tacit.errors import ArgumentError, ArgumentTypeError
+from tacit.trees.data.column_matching import matched_places
+
+_LIBRARIES = ("numpy", "pandas", "polars", "pyarrow", "dict")
+
+
+def decode(coded: Table | Codes, schema: Schema | None = None, *, like: Any = "numpy") -> Any:
+    """The values that codes stand for, in the caller's kind of table.
+
+    A category comes back as it was; a bin comes back as the median of the training data in it; a missing
+    cell as the kind of table marks it (None, NaN, null, -1 in an array of integers).
+
+    Parameters
+    ----------
+    coded : Table, or (row, column) integers
+        Codes, -1 where a cell is missing.
+    schema : Schema, optional
+        What the codes mean; not needed with a `Table`.
+    like : table, or one of "numpy", "pandas", "polars", "pyarrow", "dict"
+        What the result should be: a frame of the same library with the same types (and index, for pandas),
+        an array of the same type, a list of rows, a list of dicts, a dict of lists. For a path or an
+        iterable of chunks it is an Arrow table.
+
+    Returns
+    -------
+    table
+        The columns of the schema, in its order.
+
+    Examples
+    --------
+    >>> from tacit.trees.data.read_table import read_table
+    >>> rows = [["a", 1], ["b", None]]
+    >>> decode(read_table(rows), like=rows)
+    [['a', 1], ['b', None]]
+    """
+    codes, schema = _codes_and_schema(coded, schema)
+    columns = {
+        column.name: Filled(column.values, codes[:, place])
+        for place, column in enumerate(schema.columns)
+    }
+    return _written(columns, like)
+
+
+def complete(X: Any, coded: Table | Codes, schema: Schema | None = None) -> Any:
+    """The table X with its holes filled from codes, in the caller's kind of table.
+
+    Observed numbers of columns that were cut into bins stay as they are; only the missing ones become the
+    median of a bin.
+
+    Parameters
+    ----------
+    X : table
+        What the user brought, with holes. Columns that it lacks are added.
+    coded : Table, or (row, column) integers
+        The completed codes, a row for each row of X.
+    schema : Schema, optional
+        What the codes mean; not needed with a `Table`.
+    """
+    codes, schema = _codes_and_schema(coded, schema)
+    numbers = _observed_numbers(X, schema)
+    columns = {}
+    for place, column in enumerate(schema.columns):
+        filled = Filled(column.values, codes[:, place])
+        if place in numbers:
+            imputed = np.array([*column.values, np.nan])[filled.codes]
+            observed = numbers[place]
+            known = np.where(np.isnan(observed), imputed, observed)
+            filled = Filled(column.values, filled.codes, known)
+        columns[column.name] = filled
+    return _written(columns, X)
+
+
+def _observed_numbers(X: Any, schema: Schema) -> dict[int, NDArray[np.float64]]:
+    """The numbers of the columns that the schema cuts into bins, NaN where they are missing."""
+    binned = [place for place, column in enumerate(schema.columns) if column.edges is not None]
+    if not binned:
+        return {}
+    source = as_source(X)
+    found: dict[int, list[NDArray[np.float64]]] = {place: [] for place in binned}
+    for block in [source] if isinstance(source, Block) else source:
+        sources = matched_places(block, schema, partial=True, extras="ignore")
+        for place in binned:
+            numbers = as_numbers(block.read(sources[place])) if sources[place] >= 0 else None
+            nothing = np.full(block.n_rows, np.nan)
+            found[place].append(nothing if numbers is None else numbers.values)
+    return {place: np.concatenate(parts) for place, parts in found.items()}
+
+
+def _codes_and_schema(coded: Table | Codes, schema: Schema | None) -> tuple[Codes, Schema]:
+    if isinstance(coded, Table):
+        return coded.codes, coded.schema
+    if schema is None:
+        raise ArgumentTypeError("codes mean nothing without a schema; pass the schema too")
+    if coded.ndim != 2 or coded.shape[1] != len(schema):
+        raise ArgumentError(
+            f"codes of shape {coded.shape} do not fit a schema of {len(schema)} columns"
+        )
+    return coded, schema
+
+
+def _written(columns: Mapping[str, Filled], like: Any) -> Any:
+    if isinstance(like, np.ndarray):
+        return _array(list(columns.values()), like.dtype)
+    if isinstance(like, str) and like in _LIBRARIES:
+        if like == "numpy":
+            return _array(list(columns.values()), _common_type(list(columns.values())))
+        return _lists(columns) if like == "dict" else frame_like(columns, like)
+    if isinstance(like, Mapping | Table):
+        return _lists(columns)
+    if isinstance(like, list | tuple) and len(like):
+        if isinstance(like[0], Mapping) and not _is_chunk(like[0]):
+            return _records(columns)
+        if isinstance(like[0], list | tuple | np.ndarray) and not _is_chunk(like[0]):
+            return [list(row) for row in zip(*_lists(columns).values(), strict=True)]
+        return frame_like(columns, "pyarrow")
+    if isinstance(like, str | Path):
+        return frame_like(columns, "pyarrow")
+    if is_frame(like):
+        return frame_like(columns, like)
+    if hasattr(like, "__array__"):
+        return _array(list(columns.values()), np.asarray(like).dtype)
+    return frame_like(columns, "pyarrow")
+
+
+def kind_of_table(X: Any) -> str:
+    """The name by which `decode` makes a table of the same kind as X."""
+    if isinstance(X, np.ndarray):
+        return "numpy"
+    if isinstance(X, Mapping | list | tuple | Table):
+        return "dict"
+    if isinstance(X, str | Path) or not is_frame(X):
+        return "numpy" if hasattr(X, "__array__") else "pyarrow"
+    module = type(X).__module__.partition(".")[0]
+    return module if module in _LIBRARIES else "pyarrow"
+
+
+def _is_chunk(first: Any) -> bool:
+    """Whether the first element of a list is a whole table rather than a row."""
+    if isinstance(first, np.ndarray):
+        return first.ndim > 1
+    inside = next(iter(first.values()) if isinstance(first, Mapping) else iter(first), None)
+    return isinstance(inside, list | tuple | Mapping | np.ndarray)
+
+
+def _lists(columns: Mapping[str, Filled]) -> dict[str, list[Any]]:
+    return {name: filled.objects().tolist() for name, filled in columns.items()}
+
+
+def _records(columns: Mapping[str, Filled]) -> list[dict[str, Any]]:
+    lists = _lists(columns)
+    return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
+
+
+def _types(columns: Iterable[Filled]) -> set[type]:
+    return {
+        float if filled.numbers is not None else type(value)
+        for filled in columns
+        for value in filled.values
+    }
+
+
+def _common_type(columns: list[Filled]) -> np.dtype[Any]:
+    """The type of array that holds all columns: integers, booleans, floats, or objects."""
+    types = _types(columns)
+    if types == {int}:
+        return np.dtype(np.int64)
+    if types == {bool}:
+        return np.dtype(np.bool_)
+    return np.dtype(np.float64) if types <= {int, float} else np.dtype(object)
+
+
+def _fitting_type(columns: list[Filled], dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type asked for, or the nearest that can hold the values and the gaps."""
+    types, gaps = _types(columns), any(filled.gaps for filled in columns)
+    if dtype.kind in "iu":
+        if not types <= {int, bool}:
+            return np.dtype(np.float64) if types <= {int, bool, float} else np.dtype(object)
+        if gaps and (dtype.kind == "u" or any(-1 in filled.values for filled in columns)):
+            return np.dtype(np.float64)
+    elif dtype.kind == "f" and str in types:
+        return np.dtype(object)
+    elif dtype.kind in "US" and not gaps:  # as long as the longest
+        return np.result_type(*(np.array(filled.values, dtype=dtype.kind) for filled in columns))
+    elif dtype.kind in "bUS" and gaps:
+        return np.dtype(object)
+    return dtype
+
+
+_GAPS: dict[str, Any] = {"i": -1, "f": np.nan, "M": "NaT", "m": "NaT", "O": None}
+
+
+def _array(columns: list[Filled], dtype: np.dtype[Any]) -> NDArray[Any]:
+    dtype = _fitting_type(columns, dtype)
+    out = np.empty((len(columns[0].codes), len(columns)), dtype=dtype)
+    for place, filled in enumerate(columns):
+        if filled.numbers is not None:
+            out[:, place] = filled.numbers
+            continue
+        table = np.empty(len(filled.values) + 1, dtype=dtype)
+        table[:-1] = filled.values
+        if dtype.kind in _GAPS:
+            table[-1] = _GAPS[dtype.kind]
+        out[:, place] = table[filled.codes]
+    return out

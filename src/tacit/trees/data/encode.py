@@ -1,0 +1,142 @@
+"""Values turned into codes by a schema that is already known."""
+
+from __future__ import annotations
+
+import difflib
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tacit.core.encoders.bins import codes_of_numbers
+from tacit.core.input.table import MISSING, UNKNOWN, Codes, Column, listing
+from tacit.core.input.values import (
+    Distinct,
+    Numbers,
+    Raw,
+    as_numbers,
+    distinct_numbers,
+    plain_value,
+)
+from tacit.errors import CategoryError
+
+
+def category_code(column: Column, value: Any) -> int:
+    """The code of one value of a column, -1 where it is missing.
+
+    A number given for a column that was cut into bins falls into its bin; text that reads like a category of
+    another type is taken for it (``"1"`` for 1), because files and command lines only know text.
+
+    Raises
+    ------
+    CategoryError
+        Where the value is no category; the message names the nearest one.
+
+    Examples
+    --------
+    >>> category_code(Column("colour", ("blue", "green"), "text"), "green")
+    1
+    """
+    plain = plain_value(value, column.name)
+    if plain is None:
+        return MISSING
+    code = _Lookup(column).code(plain)
+    if code == UNKNOWN and isinstance(plain, str) and column.edges is not None:
+        try:
+            return int(codes_of_numbers(np.array([float(plain)]), column.edges)[0])
+        except ValueError:
+            pass
+    if code == UNKNOWN:
+        raise CategoryError(unknown_category_text(column, plain))
+    return code
+
+
+def coded(raw: Raw, column: Column, *, unknown: str, minus_one_is_missing: bool = False) -> Codes:
+    """The codes of a whole column.
+
+    Parameters
+    ----------
+    raw : Distinct or Numbers
+        The column as it came.
+    column : Column
+        What it can hold.
+    unknown : {"error", "missing"}
+        What to do with a value that is no category.
+    minus_one_is_missing : bool
+        Whether -1 stands for a missing value, unless it is a category.
+    """
+    if column.edges is not None:
+        numbers = as_numbers(raw)
+        if numbers is not None:
+            return codes_of_numbers(numbers.values, column.edges)
+    distinct = distinct_numbers(raw) if isinstance(raw, Numbers) else raw
+    if distinct.values == list(column.categories):
+        return distinct.codes.astype(np.int32, copy=False)
+    table = _code_table(distinct, column, unknown, minus_one_is_missing=minus_one_is_missing)
+    found: Codes = table[distinct.codes]
+    return found
+
+
+def _code_table(
+    distinct: Distinct, column: Column, unknown: str, *, minus_one_is_missing: bool
+) -> Codes:
+    """The code of each distinct value, and one entry more for what is missing."""
+    lookup = _Lookup(column)
+    codes = [lookup.code(value) for value in distinct.values]
+    for place, code in enumerate(codes):
+        if code != UNKNOWN:
+            continue
+        value = distinct.values[place]
+        if (minus_one_is_missing and value == -1) or unknown == "missing":
+            codes[place] = MISSING
+        elif (distinct.codes == place).any():  # a level that no row shows does no harm
+            raise CategoryError(unknown_category_text(column, value))
+    return np.array([*codes, MISSING], dtype=np.int32)
+
+
+class _Lookup:
+    """The codes of a column's categories, by value and, where that fails, by text."""
+
+    def __init__(self, column: Column) -> None:
+        self.column = column
+        self.places = {value: code for code, value in enumerate(column.categories)}
+
+    @cached_property
+    def by_text(self) -> dict[str, int]:
+        """The codes of categories that are not text, by how they are written."""
+        found: dict[str, int] = {}
+        for code, value in enumerate(self.column.categories):
+            if not isinstance(value, str):
+                found[str(value)] = code
+                found.setdefault(str(value).lower(), code)
+        return found
+
+    def code(self, value: Any) -> int:
+        """The code of a plain value, `UNKNOWN` where it is no category."""
+        code = self.places.get(value)
+        if code is not None:
+            return code
+        # A file of a few rows may show digits only where the model was taught text, or the reverse.
+        if isinstance(value, str):
+            return self.by_text.get(value, UNKNOWN)
+        if self.column.edges is not None:
+            return int(codes_of_numbers(np.array([float(value)]), self.column.edges)[0])
+        return self.places.get(str(value), UNKNOWN)
+
+
+def unknown_category_text(column: Column, value: Any) -> str:
+    """The words for a value that is no category: what is nearest, and what there is."""
+    return (
+        f"column {column.name!r} has no category {value!r}; the nearest is "
+        f"{_nearest(value, column.categories)!r}. Its categories are {listing(column.categories)}; "
+        f"unknown='missing' takes what is not known as missing"
+    )
+
+
+def _nearest(value: Any, categories: tuple[Any, ...]) -> Any:
+    numbers = [each for each in categories if isinstance(each, int | float)]
+    if isinstance(value, int | float) and numbers:
+        return min(numbers, key=lambda each: abs(each - value))
+    by_text = {str(each): each for each in categories}
+    near = difflib.get_close_matches(str(value), by_text, n=1, cutoff=0.0)
+    return by_text[near[0]] if near else categories[0]

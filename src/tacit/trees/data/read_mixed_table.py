@@ -1,0 +1,347 @@
+"""The doors for tables of numbers and categories: what users bring becomes a `MixedTable`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.encoders.bins import MOST_DISTINCT_FLOATS
+from tacit.core.input.chunks import Block, Chunks, as_source, check_size
+from tacit.core.input.columns import Seen, all_missing_text, learnt_column, seen
+from tacit.core.input.table import Column, unknown_column_text
+from tacit.core.input.values import Distinct, Raw, as_numbers
+from tacit.errors import ArgumentError, ColumnError, DataError
+from tacit.trees.data.column_matching import matched_places
+from tacit.trees.data.encode import coded
+from tacit.trees.data.mixed_table import (
+    CONTINUOUS,
+    MixedSchema,
+    MixedTable,
+    NumberColumn,
+    empty_mixed,
+)
+from tacit.trees.data.read_table import _places_of
+from tacit.trees.data.sample_weight import as_weights, checked_weights
+
+Floats = NDArray[np.float64]
+
+_FIRST_ROWS = 1024  # enough to see that a column holds many numbers
+
+
+def read_mixed(
+    X: Any,
+    *,
+    continuous: Collection[str] = (),
+    categorical: Collection[str] = (),
+    sample_weight: Any = None,
+) -> MixedTable:
+    """The table that X holds, with its columns learnt from it.
+
+    Parameters
+    ----------
+    X : table
+        See `tacit.trees.data.read_table`.
+    continuous, categorical : collections of str
+        Columns that are numbers, or categories, whatever they look like.
+    sample_weight : (row,) numbers, optional
+        How much each row counts. A row of weight zero teaches nothing.
+
+    Raises
+    ------
+    DataError
+        Where X is no table, is empty, or has a column in which every value is missing.
+
+    Examples
+    --------
+    >>> table = read_mixed({"x": np.linspace(0, 1, 30), "y": ["a", "b"] * 15})
+    >>> table.schema.continuous, table.numbers.shape, table.codes.shape
+    ((0,), (30, 1), (30, 1))
+    """
+    source = as_source(X)
+    blocks = _blocks(source)
+    schema, n_rows = _learnt(blocks, continuous, categorical, sample_weight)
+    weights = checked_weights(sample_weight, n_rows)
+    found = empty_mixed(n_rows, schema, weights)
+    unknown = "error" if weights is None else "missing"
+    start = 0
+    for block in blocks:
+        stop = start + block.n_rows
+        if stop <= n_rows:
+            _fill(found, slice(start, stop), block, unknown, partial=False, extras="error")
+        start = stop
+    if start != n_rows:
+        raise DataError(
+            f"the chunks had {n_rows} rows when they were run through first, and {start} the second time"
+        )
+    return found
+
+
+def learn_mixed(
+    X: Any,
+    *,
+    continuous: Collection[str] = (),
+    categorical: Collection[str] = (),
+    sample_weight: Any = None,
+) -> MixedSchema:
+    """The columns of X; parameters are those of `read_mixed`. Running through chunks once is enough."""
+    return _learnt(_blocks(as_source(X)), continuous, categorical, sample_weight)[0]
+
+
+def encode_mixed(
+    X: Any,
+    schema: MixedSchema,
+    *,
+    unknown: str = "error",
+    partial: bool = False,
+    extras: str | None = None,
+    sample_weight: Any = None,
+) -> MixedTable:
+    """The table that X holds, by a schema that is already known; see `tacit.trees.data.read_table.encode`."""
+    if unknown not in {"error", "missing"}:
+        raise ArgumentError(f"unknown must be 'error' or 'missing', not {unknown!r}")
+    if extras is None:
+        extras = "typos" if partial else "error"
+    if extras not in {"error", "typos", "ignore"}:
+        raise ArgumentError(f"extras must be 'error', 'typos' or 'ignore', not {extras!r}")
+    parts = []
+    for block in _blocks(as_source(X)):
+        part = empty_mixed(block.n_rows, schema)
+        _fill(part, slice(None), block, unknown, partial=partial, extras=extras)
+        parts.append(part)
+    n_rows = sum(part.n_rows for part in parts)
+    check_size(n_rows, len(schema))
+    weights = checked_weights(sample_weight, n_rows)
+    if len(parts) == 1:
+        return MixedTable(schema, parts[0].numbers, parts[0].codes, weights)
+    numbers = np.concatenate([part.numbers.T for part in parts], axis=1).T
+    codes = np.concatenate([part.codes.T for part in parts], axis=1).T
+    return MixedTable(schema, numbers, codes, weights)
+
+
+def read_mixed_chunks(
+    X: Any, schema: MixedSchema, *, unknown: str = "error", sample_weight: Any = None
+) -> Iterator[MixedTable]:
+    """The chunks of X one after the other, each as a table; a single table is one chunk."""
+    weights = as_weights(sample_weight)
+    start = 0
+    for block in _blocks(as_source(X)):
+        stop = start + block.n_rows
+        part = empty_mixed(block.n_rows, schema, None if weights is None else weights[start:stop])
+        _fill(part, slice(None), block, unknown, partial=False, extras="error")
+        yield part
+        start = stop
+    if weights is not None:
+        checked_weights(weights, start)
+
+
+def _blocks(source: Block | Chunks) -> Iterable[Block]:
+    if isinstance(source, Chunks):
+        return source
+    check_size(source.n_rows, len(source.names))
+    return [source]
+
+
+def _fill(
+    table: MixedTable, rows: slice, block: Block, unknown: str, *, partial: bool, extras: str
+) -> None:
+    """Write the cells of a block into some rows of a table that was just made."""
+    schema = table.schema
+    places = matched_places(block, schema, partial=partial, extras=extras)
+    for place, column, stored in zip(places, schema.columns, schema.stored, strict=True):
+        if place < 0:
+            continue
+        raw = block.read(place)
+        if isinstance(column, NumberColumn):
+            table.numbers[rows, stored] = numbers_of(
+                raw, column, unknown, minus_one=block.minus_one
+            )
+        else:
+            table.codes[rows, stored] = coded(
+                raw, column, unknown=unknown, minus_one_is_missing=block.minus_one
+            )
+
+
+def numbers_of(raw: Raw, column: NumberColumn, unknown: str, *, minus_one: bool = False) -> Floats:
+    """The numbers of a column, NaN where a cell is missing; text is read as a number where it can be.
+
+    Raises
+    ------
+    DataError
+        Where a value is no number, unless unknown values are taken as missing.
+    """
+    numbers = as_numbers(raw)
+    if numbers is None:
+        assert isinstance(raw, Distinct)
+        found = [_number(value, column.name, unknown) for value in raw.values]
+        return np.asarray(np.array([*found, np.nan])[raw.codes])
+    if minus_one and column.low > -1:
+        return np.where(numbers.values == -1, np.nan, numbers.values)
+    return numbers.values
+
+
+def _number(value: Any, name: str, unknown: str) -> float:
+    try:
+        found = float(value)
+    except ValueError:
+        found = np.nan
+    if np.isfinite(found):
+        return found
+    if unknown == "missing":
+        return np.nan
+    raise DataError(
+        f"column {name!r} holds numbers, but here also {value!r}; "
+        f"unknown='missing' takes what is no number as missing"
+    )
+
+
+@dataclass
+class _Watched:
+    """One column while blocks go by: what it shows, until that is enough to know that it is numbers."""
+
+    name: str
+    wanted: str | None  # what the caller says it is
+    parts: list[Seen] = field(default_factory=list)
+    numeric: bool = True  # nothing but numbers so far
+    distinct: set[float] = field(default_factory=set)  # while they are few
+    many: bool = False  # numbers, and too many of them to be categories
+    low: float = np.inf  # of all numbers but a -1 that may stand for a missing one
+    high: float = -np.inf
+    minus_one: bool = False  # whether there is such a -1
+
+    def watch(self, raw: Raw, weights: Floats | None, *, minus_one: bool) -> None:
+        """Look at one block."""
+        values = None if self.wanted == "categorical" else _plain_numbers(raw)
+        if values is None:
+            if self.many or self.wanted == CONTINUOUS:
+                raise DataError(
+                    f"column {self.name!r} holds numbers, but in some rows something else; "
+                    f"name it in categorical= to take every value as a category"
+                )
+            self.numeric = False
+        else:
+            counted = values if weights is None else values[weights > 0]
+            self._note_range(counted, minus_one=minus_one)
+            self._note_distinct(counted)
+        if not self.many:
+            self.parts.append(seen(raw, weights))
+
+    def _note_range(self, values: Floats, *, minus_one: bool) -> None:
+        if minus_one:
+            aside = values == -1
+            self.minus_one |= bool(aside.any())
+            values = values[~aside]
+        self.low = min(self.low, float(np.fmin.reduce(values, initial=np.inf)))
+        self.high = max(self.high, float(np.fmax.reduce(values, initial=-np.inf)))
+
+    def _note_distinct(self, values: Floats) -> None:
+        if self.many or not self.numeric:
+            return
+        for rows in (values[:_FIRST_ROWS], values):
+            found = np.unique(rows)
+            self.distinct.update(found[~np.isnan(found)].tolist())
+            if len(self.distinct) > MOST_DISTINCT_FLOATS or len(values) <= _FIRST_ROWS:
+                break
+        if len(self.distinct) > MOST_DISTINCT_FLOATS or self.wanted == CONTINUOUS:
+            self.many, self.parts, self.distinct = True, [], set()
+
+    def learnt(self, *, minus_one_is_missing: bool) -> Column:
+        """The column that was watched."""
+        if not self.many:
+            # As lists, so that not even many floats are cut into bins.
+            parts = [
+                Seen(part.values.tolist(), part.weights, part.levels)
+                if isinstance(part.values, np.ndarray)
+                else part
+                for part in self.parts
+            ]
+            return learnt_column(
+                self.name, parts, n_bins=2, minus_one_is_missing=minus_one_is_missing
+            )
+        low, high = self.low, self.high
+        if self.minus_one and not minus_one_is_missing:
+            low, high = min(low, -1.0), max(high, -1.0)
+        if not low <= high:
+            raise DataError(all_missing_text(self.name))
+        return NumberColumn(self.name, low=low, high=high)
+
+
+def _plain_numbers(raw: Raw) -> Floats | None:
+    """The column as numbers; None where it holds text, booleans or the levels of a categorical."""
+    if isinstance(raw, Distinct) and (
+        raw.levels or any(isinstance(value, bool) for value in raw.values)
+    ):
+        return None
+    numbers = as_numbers(raw)
+    return None if numbers is None else numbers.values
+
+
+def _learnt(
+    blocks: Iterable[Block],
+    continuous: Collection[str],
+    categorical: Collection[str],
+    sample_weight: Any,
+) -> tuple[MixedSchema, int]:
+    """The schema of all blocks together, and how many rows they have."""
+    weights = as_weights(sample_weight)
+    watched: list[_Watched] = []
+    integers = _Integers()
+    n_rows = 0
+    for block in blocks:
+        places = list(range(len(block.names)))
+        if not watched:
+            check_size(block.n_rows, len(block.names))
+            watched = _first_sight(block.names, continuous, categorical)
+        else:
+            places = _places_of(tuple(each.name for each in watched), block)
+        these = None if weights is None else weights[n_rows : n_rows + block.n_rows]
+        n_rows += block.n_rows
+        if these is not None and len(these) < block.n_rows:
+            continue  # counted to the end, so that the error can say how many rows there are
+        for each, place in zip(watched, places, strict=True):
+            raw = block.read(place)
+            each.watch(raw, these, minus_one=block.minus_one)
+            if block.minus_one and isinstance(raw, Distinct):
+                integers.note(raw, these)
+    check_size(n_rows, len(watched) or 1)
+    checked_weights(sample_weight, n_rows)
+    missing = integers.minus_one_is_missing
+    return MixedSchema(tuple(each.learnt(minus_one_is_missing=missing) for each in watched)), n_rows
+
+
+def _first_sight(
+    names: tuple[str, ...], continuous: Collection[str], categorical: Collection[str]
+) -> list[_Watched]:
+    for name in (*continuous, *categorical):
+        if name not in names:
+            raise ColumnError(unknown_column_text(name, names))
+    both = sorted(set(continuous) & set(categorical))
+    if both:
+        raise ArgumentError(f"column {both[0]!r} cannot be both continuous and categorical")
+    wanted = {**dict.fromkeys(continuous, CONTINUOUS), **dict.fromkeys(categorical, "categorical")}
+    return [_Watched(name, wanted.get(name)) for name in names]
+
+
+@dataclass
+class _Integers:
+    """What an array of integers shows of -1; see `tacit.core.input.columns.minus_one_is_missing`."""
+
+    low: int = 0
+    ones: bool = False
+    others: bool = False  # neither -1 nor 1
+
+    def note(self, raw: Distinct, weights: Floats | None) -> None:
+        """Look at one column of a block."""
+        values = raw.values if weights is None else seen(raw, weights).values
+        if len(values):
+            self.low = min(self.low, *values)
+            self.ones |= 1 in values
+            self.others |= any(value not in {-1, 1} for value in values)
+
+    @property
+    def minus_one_is_missing(self) -> bool:
+        """Whether -1 stands for a missing value."""
+        return self.low == -1 and (self.others or not self.ones)

@@ -1,0 +1,342 @@
+"""The doors: what users bring becomes a `Table`.
+
+What is understood: pandas, polars and pyarrow tables; two-dimensional arrays; lists of rows; lists of dicts;
+dicts of columns; paths to CSV (``.csv``, ``.tsv``, also ``.gz``) and Parquet files; a `Table`, which is taken
+as it is; and iterables of chunks of any of these, which must be able to be run through more than once.
+
+What a value means:
+
+* Text, integers and booleans are categories, sorted. Categoricals are categories; ordered ones (and Enums)
+  keep their order and also levels that no row shows.
+* Floats with at most 20 distinct values are categories (integral ones are shown as integers); a column of
+  floats with more is cut at quantiles, with a `BinningWarning`.
+* None, NaN, null, NA and NaT are missing; in CSV files also empty cells, ``NA``, ``?`` and their like. In an
+  array of signed integers, -1 is missing if nothing in the array is smaller; not, however, where the array
+  holds nothing but -1 and 1, which are spins. In frames and lists, -1 is an integer like any other.
+* A row may be missing altogether, a column may not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.input.chunks import Block, Chunks, as_source, check_size
+from tacit.core.input.columns import (
+    Seen,
+    column_of_levels,
+    learnt_column,
+    minus_one_is_missing,
+    seen,
+    warn_of_binning,
+)
+from tacit.core.input.table import (
+    LARGEST_INT16_CARD,
+    MISSING,
+    Codes,
+    Schema,
+    Table,
+    empty_codes,
+    listing,
+)
+from tacit.errors import ArgumentError, ColumnError, DataError
+from tacit.trees.data.column_matching import matched_places
+from tacit.trees.data.encode import coded
+from tacit.trees.data.integer_matrices import coded_matrix, read_matrix, seen_cells
+from tacit.trees.data.sample_weight import as_weights, checked_weights
+
+Floats = NDArray[np.float64]
+
+
+def read_table(X: Any, *, n_bins: int = 5, sample_weight: Any = None) -> Table:
+    """The table that X holds, with categories learnt from it.
+
+    Parameters
+    ----------
+    X : table
+        See the top of this module for what is understood.
+    n_bins : int
+        Into how many bins a column of many floats is cut.
+    sample_weight : (row,) numbers, optional
+        How much each row counts. A row of weight zero teaches nothing: values that only such rows show are
+        missing in the result.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    DataError
+        Where X is no table, is empty, or has a column in which every value is missing.
+
+    Examples
+    --------
+    >>> table = read_table({"colour": ["red", None, "blue"], "size": [3, 1, 1]})
+    >>> table.schema["colour"].categories
+    ('blue', 'red')
+    >>> table.codes.tolist()
+    [[1, 1], [-1, 0], [0, 0]]
+    """
+    _check_bins(n_bins)
+    if isinstance(X, Table):
+        return _weighed(X, sample_weight)
+    source = as_source(X)
+    if isinstance(source, Chunks):
+        return _read_chunked(source, n_bins, sample_weight)
+    check_size(source.n_rows, len(source.names))
+    weights = checked_weights(sample_weight, source.n_rows)
+    schema, codes = _read_block(source, n_bins, weights)
+    warn_of_binning(schema)
+    return Table(schema, codes, weights)
+
+
+def learn_schema(X: Any, *, n_bins: int = 5, sample_weight: Any = None) -> Schema:
+    """The columns of X and the categories that each of them shows.
+
+    Parameters are those of `read_table`. Running through chunks once is enough for this.
+    """
+    _check_bins(n_bins)
+    schema, _ = _learnt(_blocks(X), n_bins, sample_weight)
+    warn_of_binning(schema)
+    return schema
+
+
+def encode(
+    X: Any,
+    schema: Schema,
+    *,
+    unknown: str = "error",
+    partial: bool = False,
+    extras: str | None = None,
+    sample_weight: Any = None,
+) -> Table:
+    """The table that X holds, coded by a schema that is already known.
+
+    Parameters
+    ----------
+    X : table
+        See the top of this module. Columns with names are matched by name, in any order; those of arrays and
+        of lists of rows by place.
+    schema : Schema
+        What the columns can hold.
+    unknown : {"error", "missing"}
+        What to do with a value that is no category.
+    partial : bool
+        Whether columns may be absent; all their values are then missing.
+    extras : {"error", "typos", "ignore"}, optional
+        What to do with columns that the schema does not know: refuse them; refuse those that look like a
+        misspelling of an absent one; leave them out. Refused by default, with ``partial=True`` only if they
+        look like a misspelling.
+    sample_weight : (row,) numbers, optional
+        How much each row counts.
+
+    Raises
+    ------
+    ColumnError, CategoryError, DataError
+        Where a column or value is not known, or X is no table.
+
+    Examples
+    --------
+    >>> schema = learn_schema({"colour": ["red", "blue"], "size": [3, 1]})
+    >>> encode({"colour": ["red", None]}, schema, partial=True).codes.tolist()
+    [[1, -1], [-1, -1]]
+    """
+    if unknown not in {"error", "missing"}:
+        raise ArgumentError(f"unknown must be 'error' or 'missing', not {unknown!r}")
+    if extras is None:
+        extras = "typos" if partial else "error"
+    if extras not in {"error", "typos", "ignore"}:
+        raise ArgumentError(f"extras must be 'error', 'typos' or 'ignore', not {extras!r}")
+    if isinstance(X, Table) and X.schema == schema:
+        return _weighed(X, sample_weight)
+    blocks = [
+        _coded_block(block, schema, unknown, partial=partial, extras=extras) for block in _blocks(X)
+    ]
+    n_rows = sum(len(codes) for codes in blocks)
+    check_size(n_rows, len(schema))
+    # Joined column by column: the transposes are contiguous.
+    codes = blocks[0] if len(blocks) == 1 else np.concatenate([c.T for c in blocks], axis=1).T
+    return Table(schema, codes, checked_weights(sample_weight, n_rows))
+
+
+def read_chunks(
+    X: Any, schema: Schema, *, unknown: str = "error", sample_weight: Any = None
+) -> Iterator[Table]:
+    """The chunks of X one after the other, each as a table; a single table is one chunk.
+
+    Parameters
+    ----------
+    X : table, or iterable of tables
+        See the top of this module.
+    schema : Schema
+        What the columns can hold; see `learn_schema`.
+    unknown : {"error", "missing"}
+        What to do with a value that is no category.
+    sample_weight : (row,) numbers, optional
+        One weight for each row of all chunks together.
+    """
+    weights = as_weights(sample_weight)
+    start = 0
+    for block in _blocks(X):
+        codes = _coded_block(block, schema, unknown, partial=False, extras="error")
+        stop = start + block.n_rows
+        yield Table(schema, codes, None if weights is None else weights[start:stop])
+        start = stop
+    if weights is not None:
+        checked_weights(weights, start)
+
+
+def _blocks(X: Any) -> Iterable[Block]:
+    """The blocks of X: the chunks that have rows, or X itself."""
+    source = as_source(X)
+    if isinstance(source, Chunks):
+        return source
+    check_size(source.n_rows, len(source.names))
+    return [source]
+
+
+def _weighed(table: Table, sample_weight: Any) -> Table:
+    """A table that was read before, its weights times those given."""
+    check_size(table.n_rows, len(table.schema))
+    weights = checked_weights(sample_weight, table.n_rows)
+    if weights is None:
+        return table
+    own = 1.0 if table.weights is None else table.weights
+    return Table(table.schema, table.codes, weights * own)
+
+
+def _check_bins(n_bins: int) -> None:
+    if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 2:
+        raise ArgumentError(f"n_bins must be an integer of at least 2, not {n_bins!r}")
+
+
+def _coded_block(
+    block: Block, schema: Schema, unknown: str, *, partial: bool, extras: str
+) -> Codes:
+    """A block coded by a schema."""
+    places = matched_places(block, schema, partial=partial, extras=extras)
+    if block.matrix is not None and MISSING not in places:
+        in_order = places == list(range(block.matrix.shape[1]))
+        codes = coded_matrix(
+            block.matrix if in_order else block.matrix[:, places],
+            schema,
+            unknown=unknown,
+            minus_one_is_missing=block.minus_one,
+        )
+        if codes is not None:
+            return codes
+    out = empty_codes(block.n_rows, schema)
+    for target, (place, column) in enumerate(zip(places, schema.columns, strict=True)):
+        if place >= 0:
+            raw = block.read(place)
+            out[:, target] = coded(
+                raw, column, unknown=unknown, minus_one_is_missing=block.minus_one
+            )
+    return out
+
+
+def _read_block(block: Block, n_bins: int, weights: Floats | None) -> tuple[Schema, Codes]:
+    """Learn and code at once, each column read once."""
+    everything_counts = weights is None or bool(weights.all())
+    if block.matrix is not None and everything_counts:
+        found = read_matrix(block.matrix, block.names, minus_one=block.minus_one)
+        if found is not None:
+            return found
+    if block.minus_one:
+        # Large integers: what -1 means is known only after all columns were seen.
+        schema, _ = _learnt([block], n_bins, weights)
+        return schema, _coded_block(block, schema, _lenient(weights), partial=False, extras="error")
+    codes: Codes = np.empty((block.n_rows, len(block.names)), dtype=np.int16, order="F")
+    columns = []
+    for place, name in enumerate(block.names):
+        raw = block.read(place)
+        column = column_of_levels(name, raw) if everything_counts else None
+        if column is None:
+            column = learnt_column(name, [seen(raw, weights)], n_bins=n_bins)
+        if column.card > LARGEST_INT16_CARD and codes.dtype == np.int16:
+            codes = codes.astype(np.int32, order="F")
+        codes[:, place] = coded(raw, column, unknown=_lenient(weights))
+        columns.append(column)
+    return Schema(tuple(columns)), codes
+
+
+def _read_chunked(chunks: Chunks, n_bins: int, sample_weight: Any) -> Table:
+    schema, n_rows = _learnt(chunks, n_bins, sample_weight)
+    weights = checked_weights(sample_weight, n_rows)
+    codes = empty_codes(n_rows, schema)
+    start = 0
+    for block in chunks:
+        stop = start + block.n_rows
+        if stop <= n_rows:
+            codes[start:stop] = _coded_block(
+                block, schema, _lenient(weights), partial=False, extras="error"
+            )
+        start = stop
+    if start != n_rows:
+        raise DataError(
+            f"the chunks had {n_rows} rows when they were run through first, and {start} the second time"
+        )
+    warn_of_binning(schema)
+    return Table(schema, codes, weights)
+
+
+def _learnt(blocks: Iterable[Block], n_bins: int, sample_weight: Any) -> tuple[Schema, int]:
+    """The schema of all blocks together, and how many rows they have."""
+    weights = as_weights(sample_weight)
+    names: tuple[str, ...] = ()
+    parts: list[list[Seen]] = []
+    values: set[int] = set()  # of arrays of integers, where -1 may be missing
+    n_rows = 0
+    for block in blocks:
+        places = list(range(len(block.names)))
+        if not parts:
+            check_size(block.n_rows, len(block.names))
+            names, parts = block.names, [[] for _ in places]
+        else:
+            places = _places_of(names, block)
+        these = None if weights is None else weights[n_rows : n_rows + block.n_rows]
+        n_rows += block.n_rows
+        if these is not None and len(these) < block.n_rows:
+            continue  # counted to the end, so that the error can say how many rows there are
+        shown = _shown(block, these)
+        for column_parts, place in zip(parts, places, strict=True):
+            column_parts.append(shown[place])
+            if block.minus_one:
+                values.update(shown[place].values)
+    check_size(n_rows, len(names) or 1)
+    checked_weights(sample_weight, n_rows)
+    missing = bool(values) and minus_one_is_missing(values)
+    return Schema(
+        tuple(
+            learnt_column(name, column_parts, n_bins=n_bins, minus_one_is_missing=missing)
+            for name, column_parts in zip(names, parts, strict=True)
+        )
+    ), n_rows
+
+
+def _shown(block: Block, weights: Floats | None) -> list[Seen]:
+    found = None if block.matrix is None else seen_cells(block.matrix, weights)
+    if found is not None:
+        return found
+    return [seen(block.read(place), weights) for place in range(len(block.names))]
+
+
+def _places_of(names: tuple[str, ...], block: Block) -> list[int]:
+    """Where the columns of the first chunk stand in a later one."""
+    if not block.named and len(block.names) == len(names):
+        return list(range(len(names)))
+    if set(block.names) == set(names):
+        return [block.names.index(name) for name in names]
+    strange = sorted(set(block.names) ^ set(names))
+    raise ColumnError(
+        f"all chunks must have the same columns, but {listing(strange)} is not in all of them"
+    )
+
+
+def _lenient(weights: Any) -> str:
+    """How to treat unknown values of the data that was learnt from: only rows of weight zero have any."""
+    return "error" if weights is None else "missing"

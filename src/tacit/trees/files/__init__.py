@@ -1,0 +1,1 @@
+"""BIF, and networks as arrays."""

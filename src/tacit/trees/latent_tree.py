@@ -1,0 +1,384 @@
+"""Latent trees as scikit-learn estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+from tacit.core.arguments import check_choice, check_count, check_number, seed_from
+from tacit.errors import ArgumentError
+from tacit.trees.learn.em.classes import is_star
+from tacit.trees.learn.fitted import keep
+from tacit.trees.learn.learners import CLASS_WAYS, WAYS, Job, Settings
+from tacit.trees.learn.selection.candidates import Open, learn_open
+from tacit.trees.learn.selection.states import (
+    check_carried,
+    chosen_states,
+    known_states,
+    other_parts,
+    state_counts,
+)
+from tacit.trees.learn.structures import asked_topology
+from tacit.trees.tree_queries import TreeQueries
+
+if TYPE_CHECKING:
+    from tacit.core.input.table import Table
+    from tacit.core.progress import Report
+    from tacit.trees.moments.source import CountedMoments
+    from tacit.trees.structure.topology import Topology
+
+REPRESENTATIONS = ("auto", "train", "tensor", "matrix")
+
+
+class LatentTree(TreeQueries):
+    """A joint distribution of the columns of a table, with hidden variables between them.
+
+    Every column is a leaf (or an inner node) of a tree whose other nodes are hidden variables. With nothing
+    given, rows that are set aside choose the tree, the numbers of states, and whether several trees are
+    better than one. Learning starts from what the columns have to do with each other, without restarts; any
+    conditional can be asked afterwards, with any cells missing.
+
+    Parameters
+    ----------
+    n_states : int, mapping of hidden node to int, or "auto"
+        States of the hidden nodes. "auto" tries several and lets held-out rows choose: 1, 2, 3, 4, 6, ... (up
+        to 64 columns, or few rows), of which more are taken only if they are better by a quarter of a
+        standard error, and with learn="auto" and at least 500 rows to learn from also 8, 16, 32 and 64, as
+        long as more are better. Of up to 2,000 rows each fifth is held out in turn to judge few states.
+    structure : str, Topology, path, networkx tree or edges
+        "auto": held-out rows choose among "refined-joining", "hidden-chow-liu", "neighbor-joining",
+        "chow-liu-grouping" and "chow-liu"; the first is left only for one that is better by more than a
+        standard error, or not at all with fewer than 100 rows. (With another `learn` than "auto" it is
+        "hidden-chow-liu".) "hidden-chow-liu": a hidden node above every column, joined as the Chow-Liu tree
+        of the columns. "refined-joining", "neighbor-joining", "chow-liu-joining", "recursive-grouping",
+        "chow-liu-grouping": a tree learnt from distances between the columns, see `learn_structure`. "star":
+        one hidden node. "chow-liu": no hidden nodes. Anything else is a tree: Newick text or a file of it,
+        a `Topology`, a networkx tree, a list of edges.
+    learn : {"auto", "spectral", "hierarchical", "mossel-roch", "em", "online-em"}
+        "auto": probability tables. Up to 12 states: moment start, accelerated MAP-EM. More states, or several
+        trees: rows clustered at every hidden node, EM in small batches, stopped when held-out rows no longer
+        gain. "spectral": observable operators (fast, consistent, possibly slightly negative). "hierarchical":
+        Song et al. (2013). "mossel-roch": tables by eigenvectors. "em": plain EM with restarts. "online-em":
+        stepwise EM.
+    n_components : int or "auto"
+        Trees whose mixture the model is, by learn="auto". "auto" is one where a structure, a number of states
+        or a way of learning is given; else as many as held-out rows ask for, up to 12. Each is learnt with
+        another structure; the first has the one that was given or chosen.
+    representation : {"auto", "train", "tensor", "matrix"}
+        Of spectral operators at nodes of high degree.
+    n_views : int
+        Leaves that each linear system of "spectral" uses.
+    window : int or None
+        Leaves outside an edge that the linker of "hierarchical" looks at; None for all, as printed.
+    features : int
+        Leaves whose joint category is one view where hidden states are more than a leaf's categories.
+    n_restarts, tol, max_iter : int, float or None, int
+        Of EM: random starts; relative gain of the log-likelihood at which it stops (as in Parikh's thesis),
+        None for an absolute gain scaled by the number of parameters; largest number of steps.
+    pseudo_counts : float or "auto"
+        Dirichlet pseudo-counts per table row; "auto" is none for "em", a few otherwise; with many states, 1,
+        0.3 and 3 are tried.
+    negative : {"floor", "nan", "raise"}
+        What a logarithm of an estimate that is not positive becomes; the floor is 1e-3 of the independence
+        model.
+    unknown : {"error", "missing"}
+        What a category is at query time that was never seen.
+    n_bins : int
+        Bins into which a column of many floats is cut.
+    compress : bool
+        Whether EM runs over distinct subtree patterns (exact, much less work) or over rows.
+    n_jobs : int or None
+        Threads. None: one, and all processors where something is chosen by held-out rows.
+    progress : None, bool or callable
+        True draws a bar on a terminal; a callable gets (share done, text).
+    random_state : int, numpy.random.Generator or None
+        Seed of whatever is drawn: starts, batches, rows set aside. None draws anew each time.
+
+    Attributes
+    ----------
+    components_ : tuple of components
+        The trees, the heaviest first, each with `weight`, `topology`, `tables` and `n_states`.
+    topology_, tree_ : Topology, RootedTree
+        Of the only tree, or of the heaviest.
+    network_ : Network
+        Of a single tree; there is none of several.
+    tables_ : Tables or None
+        Probability tables of a single tree, where the way of learning gives them.
+    schema_ : Schema
+        The columns and their categories; `categories_` is the same by name.
+    diagnostics_ : dict
+        What was tried, kept and cut, in plain values. Of choices by held-out rows: "structures" (candidates
+        and their scores, in order of preference), "candidates" (numbers of states and their scores), "trees"
+        (weight, states, passes and steps of each tree), "held_out_score" (of what was chosen, in nats per
+        row), "n_rows_tried_with".
+
+    Examples
+    --------
+    >>> import tacit
+    >>> rows = tacit.toy.random_tree_model(n_leaves=6, random_state=0).sample(500, random_state=1)
+    >>> model = tacit.LatentTree(n_states=2).fit(rows)
+    >>> model.score(rows) < 0
+    True
+    """
+
+    _ways = WAYS
+
+    def __init__(
+        self,
+        n_states: int | Mapping[str, int] | str = "auto",
+        structure: Any = "auto",
+        learn: str = "auto",
+        *,
+        n_components: int | str = "auto",
+        representation: str = "auto",
+        n_views: int = 5,
+        window: int | None = 2,
+        features: int = 3,
+        n_restarts: int = 5,
+        tol: float | None = 1e-4,
+        max_iter: int = 1000,
+        pseudo_counts: float | str = "auto",
+        negative: str = "floor",
+        unknown: str = "error",
+        n_bins: int = 5,
+        compress: bool = True,
+        n_jobs: int | None = None,
+        progress: Any = None,
+        random_state: int = 0,
+    ) -> None:
+        self.n_states = n_states
+        self.structure = structure
+        self.learn = learn
+        self.n_components = n_components
+        self.representation = representation
+        self.n_views = n_views
+        self.window = window
+        self.features = features
+        self.n_restarts = n_restarts
+        self.tol = tol
+        self.max_iter = max_iter
+        self.pseudo_counts = pseudo_counts
+        self.negative = negative
+        self.unknown = unknown
+        self.n_bins = n_bins
+        self.compress = compress
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, validation: Any = None
+    ) -> Self:
+        """Learn structure, numbers of states and parameters, as far as they are not given.
+
+        Parameters
+        ----------
+        X : table
+            A pandas, polars or Arrow frame, an array, a dict or list of columns or rows, a path to CSV or
+            Parquet, an iterable of chunks of these that can be run through twice, or a `Table` that was read
+            before.
+        y : None
+            Not used.
+        sample_weight : (row,) array, optional
+        validation : table, optional
+            Rows to choose with and to stop by; the weights of several trees are fitted to them, tables are
+            not. Without them a fifth of X is set aside, and the tables are learnt again from all of X at
+            the end.
+        """
+        from tacit.core.progress import reporting
+        from tacit.core.threads import limit_threads
+        from tacit.trees.data.read_table import encode, read_table
+        from tacit.trees.moments.source import CountedMoments
+
+        settings = self._settings()
+        table = read_table(X, n_bins=self.n_bins, sample_weight=sample_weight)
+        cards = table.schema.cards
+        held_out = (
+            None if validation is None else encode(validation, table.schema, unknown="missing")
+        )
+        with limit_threads(self.n_jobs), reporting(self.progress) as report:
+            moments = CountedMoments.of(table.codes, cards, table.weights, settings.n_jobs)
+            topology = None
+            if self.learn == "auto":
+                asked = self._open(table, held_out, moments, settings, report)
+                topology = asked.topology
+                if asked.is_open:
+                    chosen = learn_open(asked)
+                    topology, tree, learnt = chosen.topology, chosen.tree, chosen.learnt
+                    keep(self, X, table, moments.pairs().counts, topology, tree, learnt)
+                    return self
+            if topology is None:
+                topology = self._topology(table, moments)
+            tree = topology.rooted(table.schema.names)
+            known = known_states(self.n_states, topology, tree)
+            states = state_counts(tree, cards, known)
+            choice: dict[str, Any] = {}
+            if states is None:
+                others = other_parts(table, held_out, settings.seed)
+                states, choice, _ = chosen_states(
+                    table, held_out, tree, known, self.learn, settings, report, others
+                )
+            named = known if isinstance(self.n_states, Mapping | str) else ()
+            check_carried(tree, states, self.learn, table, named)
+            learnt = self._ways[self.learn](Job(table, tree, states, moments, settings, report))
+        learnt.diagnostics.update(choice)
+        needed = table.weights is not None or not is_star(tree)
+        counts = moments.pairs().counts if needed else None
+        keep(self, X, table, counts, topology, tree, learnt)
+        return self
+
+    @classmethod
+    def from_bif(cls, path: Any, hidden: Iterable[str] | None = None) -> LatentTree:
+        """The fitted model that a Bayesian network in a BIF file is, if it is a tree.
+
+        Parameters
+        ----------
+        path : str or path
+        hidden : iterable of str, optional
+            Names of the hidden variables; without it, those that the file marks as latent.
+
+        Raises
+        ------
+        TopologyError
+            A variable has two parents, or the network falls into parts.
+        FileFormatError
+            The file is no BIF.
+        """
+        from tacit.trees.saved import from_bif
+
+        return from_bif(LatentTree, path, hidden)
+
+    # -- within -----------------------------------------------------------------------------------
+
+    def _settings(self) -> Settings:
+        """The arguments about learning, checked."""
+        from tacit.core.threads import n_threads
+
+        check_choice("learn", self.learn, tuple(self._ways))
+        self._check_components()
+        check_choice("representation", self.representation, REPRESENTATIONS)
+        self._check_policies()
+        for name in ("n_views", "features", "n_restarts", "max_iter"):
+            check_count(name, getattr(self, name))
+        check_count("window", self.window, none_is="all leaves")
+        check_number("tol", self.tol, positive=True, none_is="an absolute gain")
+        check_number("pseudo_counts", self.pseudo_counts, word="auto")
+        return Settings(
+            n_views=self.n_views,
+            representation=self.representation,
+            window=self.window,
+            features=self.features,
+            n_restarts=self.n_restarts,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            pseudo_counts=self.pseudo_counts,
+            compress=self.compress,
+            n_jobs=n_threads(self.n_jobs) or 1,
+            seed=seed_from(self.random_state),
+        )
+
+    def _check_components(self) -> None:
+        if isinstance(self.n_components, str):
+            check_choice("n_components", self.n_components, ("auto",))
+            return
+        check_count("n_components", self.n_components)
+        if self.n_components > 1 and self.learn != "auto":
+            raise ArgumentError(
+                f"n_components={self.n_components} with learn={self.learn!r}; several trees are learnt by "
+                f'learn="auto" only'
+            )
+
+    def _open(
+        self,
+        table: Table,
+        held_out: Table | None,
+        moments: CountedMoments,
+        settings: Settings,
+        report: Report,
+    ) -> Open:
+        """What is left to choose."""
+        return Open(
+            table=table,
+            moments=moments,
+            validation=held_out,
+            topology=None if self._chooses_structure else self._topology(table, moments),
+            n_states=self.n_states,
+            n_components=self.n_components,
+            settings=settings,
+            n_jobs=None if self.n_jobs is None else settings.n_jobs,
+            report=report,
+        )
+
+    @property
+    def _chooses_structure(self) -> bool:
+        return isinstance(self.structure, str) and self.structure == "auto"
+
+    def _topology(self, table: Table, moments: CountedMoments) -> Topology:
+        """The tree that was asked for, over the table's columns."""
+        name = "hidden-chow-liu" if self._chooses_structure else self.structure
+        return asked_topology(name, moments, table.schema.names)
+
+
+class LatentClass(LatentTree):
+    """One hidden variable above all columns: latent class analysis, a mixture of product distributions.
+
+    A door to `LatentTree` with ``structure="star"``; all arguments but `structure` are the same. Up to 12
+    classes, learn="auto" starts from clusters of the rows, seen along the axes on which columns hang together
+    most, and exchanges classes on the way: one that others can do without is given up, and one whose columns
+    still depend on each other is cut in two, as long as the rows become likelier
+    (``diagnostics_["n_exchanged"]``). With pseudo_counts="auto", the strength of the prior of each column is
+    learnt, too (``diagnostics_["pseudo_counts"]``). Nothing is drawn.
+
+    learn="tensor" is a way more, consistent and without any steps: three groups of up to `features` columns
+    are three views of the class (``diagnostics_["views"]``), and the decomposition of their joint table gives
+    shares and tables (Anandkumar, Hsu and Kakade 2012). It looks at few columns, "auto" at all, and it wants
+    many rows. Of fewer than three columns there are no classes: two are taken as they hang together.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> star = tacit.Topology.star([f"x{place}" for place in range(5)])
+    >>> rows = tacit.toy.random_tree_model(topology=star, n_states=3, random_state=0).sample(500, 1)
+    >>> model = tacit.LatentClass(3).fit(rows)
+    >>> model.posterior(rows)["h"].shape
+    (500, 3)
+    """
+
+    _ways = CLASS_WAYS
+
+    def __init__(
+        self,
+        n_states: int | str = "auto",
+        learn: str = "auto",
+        *,
+        n_views: int = 5,
+        features: int = 3,
+        n_restarts: int = 5,
+        tol: float | None = 1e-4,
+        max_iter: int = 1000,
+        pseudo_counts: float | str = "auto",
+        negative: str = "floor",
+        unknown: str = "error",
+        n_bins: int = 5,
+        n_jobs: int | None = None,
+        progress: Any = None,
+        random_state: int = 0,
+    ) -> None:
+        super().__init__(
+            n_states,
+            "star",
+            learn,
+            n_components=1,
+            n_views=n_views,
+            features=features,
+            n_restarts=n_restarts,
+            tol=tol,
+            max_iter=max_iter,
+            pseudo_counts=pseudo_counts,
+            negative=negative,
+            unknown=unknown,
+            n_bins=n_bins,
+            n_jobs=n_jobs,
+            progress=progress,
+            random_state=random_state,
+        )

@@ -1,0 +1,1 @@
+"""Learning trees: structure, starts, spectral learning, EM, selection."""

@@ -1,0 +1,1 @@
+"""EM for latent classes and for hidden nodes with many states."""

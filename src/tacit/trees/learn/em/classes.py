@@ -1,0 +1,338 @@
+"""EM on mixtures of product distributions, with classes that are taken from where they are not needed.
+
+The start is clusters of rows (`starts.classes`). EM from there ends at some local best: two classes
+may share what one could say, while another class has columns that still depend on each other. Then the first
+is given up and the second cut in two, across the direction in which its columns hang together most, found by
+moments within the class. This is repeated as long as it pays. Split and merge EM is by Ueda et al. (2000).
+
+How strong the prior of each column is, is learnt from the expected counts after the first steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.em import AbsoluteGain, Climb, climb_accelerated, warn_unfinished
+from tacit.messages.em import smoothed_marginals
+
+if TYPE_CHECKING:
+    from tacit.messages.network import Layout
+    from tacit.messages.rooted_tree import RootedTree
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Codes = NDArray[Any]
+
+# All of these were chosen on some thirty tables of 120 to 50,000 rows, real and drawn.
+# Steps before the prior is learnt, before the first exchange of classes, after each; exchanges at most.
+STEPS_TO_CHOOSE = 4  # among starts
+STEPS_BEFORE_PRIOR, STEPS_BEFORE_EXCHANGE, STEPS_BETWEEN, MOST_EXCHANGES = 5, 1, 5, 4
+# Pseudo-counts of a column's tables: where they start, how far from there they usually are (standard
+# deviation of the logarithm), the most; and those of the shares.
+USUAL_STRENGTH, STRENGTH_SPREAD, MOST_STRENGTH, SHARE_STRENGTH = 2.0, 0.8, 50.0, 1.0
+# Of so many rows, the strengths of columns are half their own and half that of all: few rows say little.
+ROWS_FOR_OWN_STRENGTH = 50
+# Of so many rows, the usual strength is half of it: a handful must not drown in pseudo-counts.
+ROWS_FOR_USUAL_STRENGTH = 10
+MEMORY = 4  # earlier steps that the acceleration looks at: more cost more than they save
+ROWS_LOOKED_AT = 20_000  # of different rows, evenly spaced: to find clusters, and what to exchange
+ROWS_AT_ONCE = 1 << 16
+
+
+def is_star(tree: RootedTree) -> bool:
+    """Whether there is one hidden node, above all leaves."""
+    return tree.n_nodes == tree.n_leaves + 1 and tree.n_leaves > 0 and int(tree.copy_of[-1]) < 0
+
+
+class ClassExpectation:
+    """Log-likelihood and expected counts of the tables of a star, over its different rows.
+
+    Does what `Expectation` does for any tree, several times faster. Within, tables stand in one array
+    (cell and shares, class); a cell is a category of a column, and the last row holds the classes' shares.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        codes: Codes,
+        weights: Array | None = None,
+        n_jobs: int = 1,
+        *,
+        merge: bool = True,
+    ) -> None:
+        self.layout = layout
+        self.n_jobs = n_jobs
+        self.codes = np.ascontiguousarray(codes)
+        self.weights = np.ones(len(codes)) if weights is None else weights
+        if merge:
+            from tacit.messages.loops.patterns import different_rows
+
+            first, self.weights = different_rows(self.codes, self.weights)
+            self.codes = self.codes[first]
+        self.starts, self.entries = _places(layout)
+
+    @cached_property
+    def total_weight(self) -> float:
+        """Summed weights of all rows."""
+        return float(self.weights.sum())
+
+    @cached_property
+    def marginals(self) -> Array:
+        """(cell,) The distributions of all columns, one after the other, smoothed."""
+        from tacit.trees.loops.class_start import cluster_counts
+
+        everybody = np.zeros(len(self.codes), dtype=np.int64)
+        counts = cluster_counts(self.codes, self.weights, self.starts, everybody, 1)[0, :-1]
+        return smoothed_marginals(counts, self.layout.n_states[:-1])
+
+    def __call__(self, values: Array) -> tuple[float, Array]:
+        """The log-likelihood of flat tables, and the expected count of every entry."""
+        value, counts = self.counted(values[self.entries])
+        return value, self.flat(counts)
+
+    def flat(self, tables: Array) -> Array:
+        """Tables as the layout has them."""
+        out = np.empty(self.layout.size)
+        out[self.entries] = tables
+        return out
+
+    def counted(self, tables: Array) -> tuple[float, Array]:
+        """Log-likelihood of tables (cell and shares, class), and expected counts of the same shape."""
+        from tacit.trees.loops.classes import class_counts
+
+        logs = np.log(np.maximum(tables, 1e-300))
+        nobody = np.empty((0, tables.shape[1]))
+
+        def part(first: int) -> tuple[float, Array]:
+            rows = slice(first, first + ROWS_AT_ONCE)
+            counts = np.zeros(tables.shape)
+            model = (self.starts, logs[:-1], logs[-1], counts[:-1], counts[-1], nobody)
+            return class_counts(self.codes[rows], self.weights[rows], *model), counts
+
+        firsts = range(0, max(len(self.codes), 1), ROWS_AT_ONCE)
+        if len(firsts) == 1 or self.n_jobs == 1:
+            parts = [part(first) for first in firsts]
+        else:
+            with ThreadPoolExecutor(self.n_jobs) as pool:
+                parts = list(pool.map(part, firsts))
+        # Summed in the order of the rows, so that the number of threads does not show.
+        value, counts = parts[0]
+        for more, more_counts in parts[1:]:
+            value, counts = value + more, counts + more_counts
+        return value, counts
+
+    def fewer(self, most: int) -> ClassExpectation:
+        """The same over at most so many of the rows, evenly spaced, that weigh as much as all."""
+        step = -(-len(self.codes) // most)
+        if step <= 1:
+            return self
+        weights = self.weights[::step]
+        scale = self.total_weight / max(float(weights.sum()), 1e-300)
+        return ClassExpectation(self.layout, self.codes[::step], weights * scale, merge=False)
+
+
+@lru_cache(maxsize=64)
+def _places(layout: Layout) -> tuple[Integers, Integers]:
+    """The first cell of each column and their number; where (cell and shares, class) stand when flat."""
+    cards, k = layout.columns[:-1], layout.n_states[-1]
+    starts = np.concatenate([[0], np.cumsum(cards)]).astype(np.int64)
+    column = np.repeat(np.arange(len(cards)), cards)
+    first = layout.starts[column] + np.arange(int(starts[-1])) - starts[column]
+    entries = first[:, None] + cards[column][:, None] * np.arange(k)
+    shares = np.arange(layout.size - k, layout.size)
+    return starts, np.concatenate([entries, shares[None]])
+
+
+@dataclass(frozen=True, eq=False)
+class LearntClasses:
+    """Where the climb of all classes ended."""
+
+    climb: Climb  # its values are flat, as the layout has them
+    n_exchanged: int
+    strengths: Array  # (column,)  pseudo-counts of its tables
+
+
+def learn_classes(
+    expect: ClassExpectation,
+    *,
+    pseudo_counts: float | None,
+    least: float,
+    max_iter: int = 1000,
+    progress: Callable[[int, float], None] | None = None,
+) -> LearntClasses:
+    """Classes from clusters of rows, by accelerated MAP-EM with exchanges.
+
+    Parameters
+    ----------
+    expect : ClassExpectation
+    pseudo_counts : float or None
+        Of every column's tables and of the shares; None to learn those of each column.
+    least : float
+        The climb ends when a step gains fewer nats.
+    max_iter : int
+        Steps of all climbs together.
+    progress : callable, optional
+        Told of the number of steps and the objective, after each of the climbs.
+    """
+    from tacit.trees.learn.starts.classes import class_starts
+    from tacit.trees.loops.class_prior import prior_strengths
+    from tacit.trees.loops.class_prior import pseudo_counts as spread
+
+    few, marginals = expect.fewer(ROWS_LOOKED_AT), expect.marginals
+    k, n_columns = expect.layout.n_states[-1], expect.codes.shape[1]
+    n_rows = expect.total_weight
+    usual = USUAL_STRENGTH * n_rows / (n_rows + ROWS_FOR_USUAL_STRENGTH)
+    strength = usual if pseudo_counts is None else pseudo_counts
+    of_shares = SHARE_STRENGTH if pseudo_counts is None else pseudo_counts
+    strengths = np.full(n_columns, strength)
+    pseudo = spread(strengths, marginals, expect.starts, of_shares, k)
+    starts = class_starts(few.codes, few.weights, few.starts, marginals, k, strength)
+    tables, made = _likeliest(expect, pseudo, starts, max_iter)
+    if pseudo_counts is not None or max_iter <= made + STEPS_BEFORE_PRIOR:
+        found, n_exchanged = climb_classes(
+            expect, pseudo, tables, least, max_iter=max_iter, made=made, progress=progress
+        )
+    else:
+        first, counts = _climb(expect, pseudo, tables, least, STEPS_BEFORE_PRIOR)
+        made += first.n_steps
+        if progress is not None:
+            progress(made, first.objective)
+        strengths = prior_strengths(
+            counts[:-1],
+            marginals,
+            expect.starts,
+            usual,
+            STRENGTH_SPREAD,
+            MOST_STRENGTH,
+            ROWS_FOR_OWN_STRENGTH / (ROWS_FOR_OWN_STRENGTH + n_rows),
+        )
+        pseudo = spread(strengths, marginals, expect.starts, of_shares, k)
+        found, n_exchanged = climb_classes(
+            expect,
+            pseudo,
+            first.values,
+            least,
+            max_iter=max_iter,
+            made=made,
+            progress=progress,
+        )
+    return LearntClasses(replace(found, values=expect.flat(found.values)), n_exchanged, strengths)
+
+
+def _likeliest(
+    expect: ClassExpectation, pseudo: Array, starts: list[Array], max_iter: int
+) -> tuple[Array, int]:
+    """The tables of the start from which a few steps lead highest, and how many steps were made."""
+    from tacit.trees.loops.class_em import tables_of
+
+    made, best, found = 0, -np.inf, starts[0]
+    for counts in starts:
+        tables = counts + pseudo
+        tables_of(tables, expect.starts, tables)
+        if len(starts) == 1 or made + STEPS_TO_CHOOSE >= max_iter:
+            return (tables if made == 0 else found), made
+        tried, _ = _climb(expect, pseudo, tables, 0.0, STEPS_TO_CHOOSE)
+        made += tried.n_steps
+        if tried.objective > best:
+            best, found = tried.objective, tried.values
+    return found, made
+
+
+def climb_classes(
+    expect: ClassExpectation,
+    pseudo: Array,
+    start: Array,
+    least: float,
+    *,
+    max_iter: int = 1000,
+    made: int = 0,
+    progress: Callable[[int, float], None] | None = None,
+) -> tuple[Climb, int]:
+    """Accelerated MAP-EM from a start, classes exchanged on the way; and how many exchanges paid.
+
+    Parameters
+    ----------
+    expect : ClassExpectation
+    pseudo, start : (cell and shares, class)
+        Pseudo-counts, and tables.
+    least : float
+        The last climb ends when a step gains fewer nats.
+    max_iter, made : int
+        Steps of all climbs together, and those made before.
+    progress : callable, optional
+        Told of the number of steps and the objective, after each of the climbs.
+    """
+    from tacit.trees.loops.class_exchange import exchanged
+
+    exchanges, values = 0, start
+    trace: tuple[float, ...] = ()
+    k, few = start.shape[1], expect.fewer(ROWS_LOOKED_AT)
+    if k > 2 and made + STEPS_BEFORE_EXCHANGE < max_iter:
+        found, _ = _climb(expect, pseudo, start, least, STEPS_BEFORE_EXCHANGE)
+        made, trace = made + found.n_steps, found.trace
+        while exchanges < MOST_EXCHANGES and made + STEPS_BETWEEN < max_iter:
+            other = exchanged(few.codes, few.weights, few.starts, found.values, pseudo)
+            tried, _ = _climb(expect, pseudo, other, least, STEPS_BETWEEN)
+            made += tried.n_steps
+            if not tried.objective > found.objective:
+                break
+            found, exchanges = tried, exchanges + 1
+            trace += found.trace
+            if progress is not None:
+                progress(made, found.objective)
+        values = found.values
+    last, _ = _climb(expect, pseudo, values, least, max(max_iter - made, 1))
+    if not last.converged:
+        warn_unfinished(max_iter)
+    steps = made + last.n_steps
+    if progress is not None:
+        progress(steps, last.objective)
+    return replace(last, n_steps=steps, trace=(*trace, *last.trace)), exchanges
+
+
+def _climb(
+    expect: ClassExpectation, pseudo: Array, start: Array, least: float, most: int
+) -> tuple[Climb, Array]:
+    """A climb without exchanges, and expected counts of its last step; tables are (cell and shares, class).
+
+    Small tables climb in one compiled call; the steps of large ones share their rows out among threads.
+    """
+    from tacit.core.loops.acceleration import log_density
+    from tacit.trees.loops.class_em import climb, tables_of
+
+    rows = expect.codes, expect.weights, expect.starts
+    if len(expect.codes) <= ROWS_AT_ONCE:
+        values, mass, trace, count, converged = climb(*rows, start, pseudo, least, most, MEMORY)
+        found = Climb(values, float(trace[-1]), count, converged, tuple(trace.tolist()))
+        return found, mass - pseudo
+
+    def normalised(flat: Array) -> Array:
+        out = np.empty(start.shape)
+        tables_of(flat.reshape(start.shape), expect.starts, out)
+        return out.ravel()
+
+    counts = pseudo
+
+    def step(flat: Array) -> tuple[float, Array, Array]:
+        nonlocal counts
+        value, counts = expect.counted(flat.reshape(start.shape))
+        mass = (counts + pseudo).ravel()
+        return value + log_density(pseudo.ravel(), flat), normalised(mass), mass
+
+    found = climb_accelerated(
+        step,
+        start.ravel(),
+        AbsoluteGain(least),
+        normalise=normalised,
+        memory=MEMORY,
+        max_iter=most,
+        warn=False,
+    )
+    return replace(found, values=found.values.reshape(start.shape)), counts

@@ -1,0 +1,145 @@
+"""The features that columns of numbers and categories are seen through, and the rows to choose them by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.encoders.encoders import Encoder, IndicatorEncoder
+from tacit.core.encoders.kernels import even_quantiles, kernel_encoder, median_bandwidth
+from tacit.core.encoders.margins import Margin, fit_margin
+from tacit.trees.learn.kernel_distances import kernel_distances
+from tacit.trees.learn.selection.states import rows_aside
+from tacit.trees.moments.features import FeatureMoments
+
+if TYPE_CHECKING:
+    from tacit.trees.data.mixed_table import MixedTable
+    from tacit.trees.structure.distances import Distances
+
+Array = NDArray[np.float64]
+
+# Features of the metric: how much of the kernel may be left over, and the largest number.
+METRIC_TOLERANCE, METRIC_FEATURES = 1e-3, 12
+# Of the features at the leaves.
+TOLERANCE = 1e-4
+# Features of all columns together, and of one: the fewest and the most.
+MOST_FEATURES, FEWEST_FEATURES, LARGEST = 3000, 20, 200
+# Numbers whose distances tell the median one.
+QUANTILES = 1024
+# Rows that are judged by, and the fewest that some are set aside of.
+MOST_JUDGED, FEWEST_ROWS = 1000, 50
+
+
+def metric_distances(table: MixedTable, multiple: float = 1.0) -> Distances:
+    """Distances between columns by kernel features with a multiple of the median bandwidth."""
+    return kernel_distances(
+        FeatureMoments.of(_cells(table), _metric(table, multiple), table.weights)
+    )
+
+
+def _metric(table: MixedTable, multiple: float) -> list[Encoder]:
+    found: list[Encoder] = []
+    for place in range(len(table.schema)):
+        values = table.column(place)
+        if place in table.schema.categorical:
+            found.append(IndicatorEncoder(table.schema.cards[place]))
+            continue
+        width = multiple * median_bandwidth(values)
+        found.append(kernel_encoder(values, width, METRIC_TOLERANCE, n_features=METRIC_FEATURES))
+    return found
+
+
+def _cells(table: MixedTable) -> list[NDArray[Any]]:
+    return [table.column(place) for place in range(len(table.schema))]
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureColumns:
+    """The columns of a table: their own distributions, and features of any bandwidth."""
+
+    table: MixedTable
+    normal_scores: bool
+    n_features: int | str
+
+    @cached_property
+    def margins(self) -> tuple[Margin | Array, ...]:
+        """The distribution of each column for itself: a density, or shares of categories."""
+        table, found = self.table, []
+        for place, column in enumerate(_cells(table)):
+            if place in table.schema.continuous:
+                found.append(fit_margin(column, table.weights))
+            else:
+                there = column >= 0
+                weights = None if table.weights is None else table.weights[there]
+                size = table.schema.cards[place]
+                shares = np.bincount(column[there], weights, minlength=size) + 1.0
+                found.append(shares / shares.sum())
+        return tuple(found)
+
+    @cached_property
+    def medians(self) -> tuple[float, ...]:
+        """The median distance of two rows in each column of numbers, on the scale of its kernels."""
+        found = []
+        for place in self.table.schema.continuous:
+            margin = self.margins[place]
+            assert isinstance(margin, Margin)
+            some = even_quantiles(self.table.column(place), QUANTILES)
+            found.append(median_bandwidth(margin.scores(some) if self.normal_scores else some))
+        return tuple(found)
+
+    @property
+    def most_features(self) -> int:
+        """The largest number of features of a column."""
+        if not isinstance(self.n_features, str):
+            return self.n_features
+        return min(max(MOST_FEATURES // len(self.table.schema), FEWEST_FEATURES), LARGEST)
+
+    def encoders(self, multiple: float) -> tuple[Encoder, ...]:
+        """Kernel features with this multiple of the median bandwidth, and indicators of categories."""
+        table, medians = self.table, iter(self.medians)
+        found: list[Encoder] = []
+        for place, margin in enumerate(self.margins):
+            if not isinstance(margin, Margin):
+                found.append(IndicatorEncoder(table.schema.cards[place]))
+                continue
+            warp = margin if self.normal_scores else None
+            found.append(
+                kernel_encoder(
+                    table.column(place),
+                    multiple * next(medians),
+                    TOLERANCE,
+                    n_features=self.most_features,
+                    margin=warp,
+                )
+            )
+        return tuple(found)
+
+    def moments(self, rows: MixedTable, multiple: float) -> FeatureMoments:
+        """The moments of the features of some rows."""
+        return FeatureMoments.of(_cells(rows), self.encoders(multiple), rows.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Rows to learn from and rows to judge by, where there are enough."""
+
+    learning: MixedTable
+    judging: MixedTable | None
+    numbers: NDArray[np.int64] | None = None  # of these rows in the table, if they are its own
+
+    @staticmethod
+    def of(table: MixedTable, validation: MixedTable | None, seed: int, most: int) -> Split:
+        """Some rows set aside, unless there are others to judge by; at most so many in all."""
+        everything = validation is not None
+        if table.n_rows < FEWEST_ROWS and not everything:
+            return Split(table, None)
+        learning, judging = rows_aside(table, seed, everything=everything, most=most)
+        rows = table if learning is None else table.take(learning)
+        watching = validation if judging is None else table.take(judging)
+        if watching is not None:
+            watching = watching.take(slice(0, MOST_JUDGED))
+        return Split(rows, watching, judging)

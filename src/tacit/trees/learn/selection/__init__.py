@@ -1,0 +1,1 @@
+"""Model selection on held-out rows: structure, number of states, number of trees."""

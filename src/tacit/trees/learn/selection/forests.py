@@ -1,0 +1,377 @@
+"""Trees with many states and forests of them: learnt in small batches, watched by held-out rows.
+
+A tree with many states at each hidden node is a far better model of a real table than one with few, if it
+is started well (`params.clusters`) and stopped in time (`polish.batches`). Several such trees, each after
+another draw of nearly as good a structure, err in different places: their mixture is better than each.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from threading import Event
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.messages.em import dirichlet_prior, smoothed_marginals
+from tacit.messages.network import Layout, Tables, layout
+from tacit.trees.learn.em.batches import Rows, climb_batches, climb_watched
+from tacit.trees.learn.em.many_states import WideExpectation
+from tacit.trees.learn.selection.states import state_counts, told_apart
+from tacit.trees.learn.starts.clusters import clustered_start
+from tacit.trees.learn.structures import topology_for
+from tacit.trees.moments.source import CountedMoments
+
+if TYPE_CHECKING:
+    from tacit.core.input.table import Table
+    from tacit.messages.rooted_tree import RootedTree
+
+Array = NDArray[np.float64]
+Report = Callable[[float, str], None]
+T = TypeVar("T")
+
+# Numbers of states that are tried, as long as more are better, and pseudo-counts of every table row.
+MANY_STATES = (8, 16, 32, 64)
+PSEUDO_COUNTS = (1.0, 0.3, 3.0)
+# A hidden node gets at most so many times the states that its branches can tell apart: a few to spare make
+# EM find better ones.
+SLACK = 8
+# Other trees are learnt from the pair counts of such shares of the rows: nearly as good, and different.
+SHARES = (0.5, 0.06)
+FEWEST_ROWS = 200  # of such a share
+PATIENCE = 2  # trees in a row that may bring nothing
+MOST_TREES = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What trees are learnt from: rows, their moments, and rows that watch."""
+
+    table: Table
+    held_out: Table | None
+    seed: int
+    n_jobs: int
+    pseudo_counts: tuple[float, ...] = PSEUDO_COUNTS  # those that are tried
+    stop: Event = field(default_factory=Event)  # set where nobody waits for trees any more
+
+    @cached_property
+    def moments(self) -> CountedMoments:
+        """Pair counts of the rows."""
+        table = self.table
+        return CountedMoments.of(table.codes, table.schema.cards, table.weights, self.n_jobs)
+
+    def tree(self, method: str, share: float = 1.0, number: int = 0) -> RootedTree:
+        """The tree that a method learns from all rows, or from a share of them drawn at random."""
+        table, counts = self.table, self.moments.pairs().counts
+        size = max(round(share * table.n_rows), FEWEST_ROWS)
+        if share < 1.0 and size < table.n_rows:
+            rng = np.random.default_rng([self.seed, number])
+            part = table.take(np.sort(rng.permutation(table.n_rows)[:size]))
+            drawn = CountedMoments.of(part.codes, part.schema.cards, part.weights, self.n_jobs)
+            counts = drawn.pairs().counts
+        names = table.schema.names
+        return topology_for(method, counts, table.schema.cards, names).rooted(names)
+
+    @cached_property
+    def marginals(self) -> Array:
+        """Smoothed distributions of all columns, one after the other."""
+        counts = self.moments.pairs().counts.diagonal()
+        return smoothed_marginals(counts, self.table.schema.cards)
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A tree that was learnt, and what it took."""
+
+    tables: Tables
+    start: Array
+    score: float  # mean log-likelihood of the rows that watched
+    rows: Array  # (row that watched,) log-likelihood
+    number: int
+    pseudo_counts: float
+    n_passes: int
+    n_steps: int
+
+    @property
+    def n_states(self) -> int:
+        """The most states of a hidden node; of those that repeat a column where there are no others."""
+        tree, states = self.tables.tree, self.tables.layout.n_states
+        free = [states[node] for node in tree.hidden if tree.copy_of[node] < 0]
+        return max(free or states[tree.n_leaves :], default=1)
+
+    def as_dict(self) -> dict[str, Any]:
+        """What it took, in plain values."""
+        return {
+            "n_states": self.n_states,
+            "pseudo_counts": self.pseudo_counts,
+            "n_passes": self.n_passes,
+            "n_steps": self.n_steps,
+            "score": self.score,
+        }
+
+
+def train(
+    ground: Ground,
+    lay: Layout,
+    pseudo_counts: float,
+    number: int = 0,
+    *,
+    like: Trained | None = None,
+    start: Array | None = None,
+    tell: Callable[[str], None] | None = None,
+    n_jobs: int | None = None,
+) -> Trained:
+    """One tree: clustered start, passes in small batches, full steps while held-out rows gain.
+
+    Parameters
+    ----------
+    ground : Ground
+    lay : Layout
+        The tree and its numbers of states.
+    pseudo_counts : float
+        Per table row.
+    number : int
+        Which of several trees this is: each has draws of its own.
+    like : Trained, optional
+        Whose numbers of passes and steps are made again, without watching.
+    start : flat tables, optional
+        Used instead of the clustered start.
+    tell : callable, optional
+        Told in words how far it is.
+    n_jobs : int, optional
+        Threads, where not as many as the ground allows.
+    """
+    n_jobs = ground.n_jobs if n_jobs is None else n_jobs
+    table, held_out = ground.table, ground.held_out if like is None else None
+    seeds = np.random.SeedSequence([ground.seed, number]).spawn(2)
+    if start is None:
+        start = clustered_start(
+            lay,
+            ground.moments.pairs(),
+            table.codes,
+            table.weights,
+            seed=int(seeds[0].generate_state(1)[0]),
+            n_jobs=n_jobs,
+        )
+    prior = dirichlet_prior(lay, ground.marginals, pseudo_counts, pseudo_counts)
+    rows = Rows(lay, table.codes, table.weights, prior, n_jobs, ground.stop)
+    watching = None
+    if held_out is not None:
+        watching = WideExpectation(lay, held_out.codes, held_out.weights, n_jobs)
+    watch = None if watching is None else watching.mean
+    climbed = climb_batches(
+        rows,
+        start,
+        watch,
+        np.random.default_rng(seeds[1]),
+        n_passes=None if like is None else like.n_passes,
+        progress=None if tell is None else lambda count, score: tell(f"pass {count}, {score:.3f}"),
+    )
+    ended = climb_watched(
+        rows, climbed.values, watch, n_steps=None if like is None else like.n_steps
+    )
+    seen = np.zeros(0) if watching is None else watching.rows(ended.values)
+    tables = Tables(lay, ended.values)
+    return Trained(
+        tables, start, ended.score, seen, number, pseudo_counts, climbed.count, ended.count
+    )
+
+
+def many_states(tree: RootedTree, cards: Sequence[int], most: int) -> Layout:
+    """As many states at each hidden node as asked for; fewer where its branches cannot tell so many apart."""
+    even = state_counts(tree, cards, {}, most)
+    assert even is not None
+    bounded = list(even)
+    for node in tree.hidden:
+        if tree.copy_of[node] < 0:
+            bounded[node] = max(1, min(most, SLACK * told_apart(tree, even, node)))
+    return layout(tree, tuple(bounded))
+
+
+def together(ground: Ground, works: Sequence[Callable[[], T]]) -> list[T]:
+    """What several works give, done at the same time as far as there are threads.
+
+    Where one fails, or the user interrupts, the others are given up.
+    """
+    with ThreadPoolExecutor(max(min(ground.n_jobs, len(works)), 1)) as pool:
+        waiting = [pool.submit(work) for work in works]
+        try:
+            return [each.result() for each in waiting]
+        except BaseException:
+            ground.stop.set()
+            for each in waiting:
+                each.cancel()
+            raise
+
+
+def in_order(ground: Ground, works: Iterable[Callable[[], T]]) -> Iterator[T]:
+    """What works give, one after the other, with the next of them already under way.
+
+    Those under way when nobody asks for more are given up.
+    """
+    waiting: deque[Future[T]] = deque()
+    try:
+        with ThreadPoolExecutor(ground.n_jobs) as pool:
+            try:
+                for work in works:
+                    waiting.append(pool.submit(work))
+                    if len(waiting) > ground.n_jobs:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            finally:  # before the pool waits for what is under way
+                ground.stop.set()
+                for each in waiting:
+                    each.cancel()
+    finally:
+        ground.stop.clear()
+
+
+def best_states(
+    ground: Ground, tree: RootedTree, report: Report, n_states: Sequence[int] = MANY_STATES
+) -> tuple[Trained, list[dict[str, Any]]]:
+    """The tree with the number of states and the pseudo-counts that held-out rows like best.
+
+    More states are tried, two numbers at a time, as long as they are better.
+    """
+    cards, pseudo_counts = ground.table.schema.cards, ground.pseudo_counts
+    tried: list[Trained] = []
+    for place in range(0, len(n_states), 2):
+        works = []
+        for k in n_states[place : place + 2]:
+            tell = _within(report, place / (len(n_states) + 2), f"{k} states, ")
+            lay = many_states(tree, cards, k)
+            works.append(partial(train, ground, lay, pseudo_counts[0], tell=tell, n_jobs=1))
+        tried += together(ground, works)
+        if tried[-1] is not _best(tried):
+            break
+    best, works = _best(tried), []
+    for pseudo in pseudo_counts[1:]:
+        tell = _within(report, len(n_states) / (len(n_states) + 2), f"pseudo-counts {pseudo:g}, ")
+        lay, start = best.tables.layout, best.start
+        works.append(partial(train, ground, lay, pseudo, start=start, tell=tell, n_jobs=1))
+    tried += together(ground, works)
+    return _best(tried), [each.as_dict() for each in tried]
+
+
+def _best(trees: Sequence[Trained]) -> Trained:
+    """The first of those with the best score."""
+    return max(trees, key=lambda each: each.score)
+
+
+def _within(report: Report, share: float, before: str) -> Callable[[str], None]:
+    return lambda text: report(share, before + text)
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Trees, and the weights under which their mixture suits the rows that watched best."""
+
+    trees: tuple[Trained, ...]
+    weights: Array
+    score: float
+
+    def with_one_more(self, one: Trained, held_out: Table | None) -> Forest:
+        """The forest with another tree."""
+        trees = (*self.trees, one)
+        rows = np.array([each.rows for each in trees])
+        of_row = None if held_out is None else held_out.weights
+        weights = mixture_weights(rows, of_row)
+        return Forest(trees, weights, mixed_score(rows, weights, of_row))
+
+
+def grow(
+    ground: Ground,
+    first: Trained,
+    methods: Sequence[str],
+    most: int,
+    report: Report,
+    *,
+    always: bool = False,
+    n_states: int | None = None,
+) -> Forest:
+    """More trees beside the first, as long as their mixture is better.
+
+    Each is learnt like the first, on a tree that one of the methods, in turn, learns from the pair counts of
+    a share of the rows. Which share is decided with the second tree.
+
+    Parameters
+    ----------
+    ground : Ground
+    first : Trained
+    methods : sequence of str
+        Names of ways to learn a tree.
+    most : int
+        Trees in all.
+    report : callable
+    always : bool
+        Whether to go on to `most` trees in any case.
+    n_states : int, optional
+        Most states of a hidden node of the others; None: as many as in the first.
+    """
+    k = first.n_states if n_states is None else n_states
+    held_out = ground.held_out
+
+    def work(number: int, share: float) -> Callable[[], Trained]:
+        def grown() -> Trained:
+            tree = ground.tree(methods[number % len(methods)], share, number)
+            lay = many_states(tree, ground.table.schema.cards, k)
+            tell = _within(report, number / most, f"tree {number + 1}, ")
+            return train(ground, lay, first.pseudo_counts, number, tell=tell, n_jobs=1)
+
+        return grown
+
+    alone = Forest((first,), np.ones(1), first.score)
+    tried = together(ground, [work(1, share) for share in SHARES])
+    pairs = [alone.with_one_more(one, held_out) for one in tried]
+    place = int(np.argmax([pair.score for pair in pairs]))
+    forest = pairs[place] if pairs[place].score > alone.score or always else alone
+    if len(forest.trees) == most:
+        return forest
+    idle = 0
+    works = (work(number, SHARES[place]) for number in range(2, 2 * most))
+    for one in in_order(ground, works):
+        better = forest.with_one_more(one, held_out)
+        if better.score > forest.score or always:
+            forest, idle = better, 0
+        else:
+            idle += 1
+        if idle == PATIENCE or len(forest.trees) == most:
+            break
+    return forest
+
+
+def mixture_weights(rows: Array, of_row: Array | None = None, n_steps: int = 50) -> Array:
+    """Weights of trees (tree, row) under which rows are likeliest, by EM."""
+    weights = np.full(len(rows), 1 / len(rows))
+    if not rows.size:
+        return weights
+    every = np.ones(rows.shape[1]) if of_row is None else of_row
+    likely = np.exp(rows - rows.max(axis=0))
+    for _ in range(n_steps):
+        weights = weights * (likely @ (every / (weights @ likely))) / every.sum()
+    normal: Array = weights / weights.sum()
+    return normal
+
+
+def mixed_score(rows: Array, weights: Array, of_row: Array | None = None) -> float:
+    """Mean log-likelihood of rows under the mixture of trees (tree, row)."""
+    top = rows.max(axis=0)
+    values = top + np.log(weights @ np.exp(rows - top))
+    return float(np.average(values, weights=of_row))
+
+
+def retrained(ground: Ground, forest: Forest, report: Report) -> Forest:
+    """The same forest learnt from all rows: as long as held-out rows gain, or as often as before."""
+    works, n_jobs = [], 1 if len(forest.trees) > 1 else ground.n_jobs
+    for number, tree in enumerate(forest.trees):
+        tell = _within(report, number / len(forest.trees), f"tree {number + 1} on all rows, ")
+        like = tree if ground.held_out is None else None
+        again = partial(train, ground, tree.tables.layout, tree.pseudo_counts, tree.number)
+        works.append(partial(again, like=like, tell=tell, n_jobs=n_jobs))
+    return Forest(tuple(together(ground, works)), forest.weights, forest.score)

@@ -1,0 +1,306 @@
+"""How many states the hidden nodes have: as given, or as the data say."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Container, Mapping, Sequence
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.progress import Report, silent
+from tacit.core.selection import smallest_enough
+from tacit.errors import ArgumentError, ArgumentTypeError, RankError, TooExpensiveError
+from tacit.trees.learn.learners import CLASS_WAYS, Job, Settings
+from tacit.trees.learn.spectral.ranks import side_ranks
+
+if TYPE_CHECKING:
+    from tacit.core.input.table import Table
+    from tacit.messages.rooted_tree import RootedTree
+    from tacit.trees.data.mixed_table import MixedTable
+    from tacit.trees.structure.topology import Topology
+
+Array = NDArray[np.float64]
+Split = tuple["Table", "Table"]  # rows to learn from, and rows to judge by
+
+# Numbers of hidden states that are tried where none is given.
+CANDIDATES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+# Share of the rows that is set aside to choose with, where no validation rows are given.
+SET_ASIDE = 0.2
+# Of up to so many rows a fifth says little: all are set aside, in so many parts, each of them once.
+ROWS_IN_PARTS, N_PARTS = 2000, 5
+# Rows that numbers of states are tried with: more would take long and seldom tell more states apart.
+MOST_ROWS = 100_000
+
+MOMENT_WAYS = ("spectral", "hierarchical", "mossel-roch")
+
+
+def known_states(n_states: Any, topology: Topology, tree: RootedTree) -> dict[str, int]:
+    """The states of the hidden nodes that the user or the tree itself gives a number.
+
+    Parameters
+    ----------
+    n_states : int, mapping of hidden node to int, or "auto"
+        "auto" leaves open what the tree leaves open.
+
+    Raises
+    ------
+    ArgumentError, ArgumentTypeError
+        Where `n_states` is something else, or names what is no hidden node.
+    """
+    free = [tree.names[node] for node in tree.hidden if tree.copy_of[node] < 0]
+    of_tree = {name: count for name, count in topology.n_states.items() if name in free}
+    if isinstance(n_states, str):
+        if n_states != "auto":
+            raise ArgumentError(
+                f'n_states={n_states!r}; give a number, a number for each hidden node, or "auto"'
+            )
+        return of_tree
+    if not isinstance(n_states, Mapping):
+        return dict.fromkeys(free, _count(n_states, ""))
+    strange = [str(name) for name in n_states if name not in free]
+    if strange:
+        raise ArgumentError(
+            f"n_states names {', '.join(map(repr, strange))}, but the hidden nodes are "
+            f"{', '.join(map(repr, free)) or 'none'}"
+        )
+    given = {str(name): _count(n, f" of {name!r}") for name, n in n_states.items()}
+    return {**of_tree, **given}
+
+
+def _count(value: Any, whose: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise ArgumentTypeError(
+            f"n_states={value!r}{whose}; give an integer, a mapping of hidden node to integer, "
+            f'or "auto"'
+        )
+    if value < 1:
+        raise ArgumentError(f"n_states={value}{whose}; give at least 1")
+    return int(value)
+
+
+def state_counts(
+    tree: RootedTree,
+    cards: Sequence[int],
+    known: Mapping[str, int],
+    otherwise: int | None = None,
+) -> tuple[int, ...] | None:
+    """States of every node: categories of leaves and of what repeats them, the rest as known.
+
+    None where a node is not known and nothing is said for it `otherwise`.
+    """
+    counts: list[int] = list(cards)
+    for node in tree.hidden:
+        leaf = int(tree.copy_of[node])
+        count = cards[leaf] if leaf >= 0 else known.get(tree.names[node], otherwise)
+        if count is None:
+            return None
+        counts.append(count)
+    return tuple(counts)
+
+
+def check_carried(
+    tree: RootedTree, states: tuple[int, ...], learn: str, table: Table, named: Container[str] = ()
+) -> None:
+    """Raise a `RankError` where more states were asked for than the data can carry.
+
+    Tables need at least a row for each state. Moment methods see a hidden node from two sides and can tell no
+    more states apart than there are joint categories on the poorer side, with its branches shared out as
+    evenly as can be. Where one number was given for all nodes, it is enough that some node can carry it: the
+    others are cut to what they can.
+
+    Parameters
+    ----------
+    tree : RootedTree
+    states : (node,)
+    learn : str
+    table : Table
+    named : names of nodes
+        Those that were given a number of their own.
+    """
+    hidden = [node for node in tree.hidden if tree.copy_of[node] < 0]
+    most = max((states[node] for node in hidden), default=1)
+    if learn not in MOMENT_WAYS:
+        n_rows = table.n_rows if table.weights is None else int(np.count_nonzero(table.weights))
+        if most > n_rows:
+            raise RankError(
+                f"n_states={most} asked for, but the data has n_samples={n_rows}, fewer rows than states; "
+                f"give more rows, or n_states<={n_rows}"
+            )
+        return
+    if most <= min(states[: tree.n_leaves]):
+        return
+    carried = {node: told_apart(tree, states, node) for node in hidden}
+    largest = max(carried.values())
+    for node, count in carried.items():
+        own = tree.names[node] in named
+        if states[node] > (count if own else largest):
+            whose = f" of {tree.names[node]!r}" if own else ""
+            raise RankError(
+                f"n_states={states[node]}{whose} asked for, but the columns around have so few categories "
+                f"that learn={learn!r} can tell only {count if own else largest} states apart; give "
+                f'n_states<={count if own else largest}, or learn="auto"'
+            )
+
+
+def told_apart(tree: RootedTree, states: tuple[int, ...], node: int) -> int:
+    """How many states of a node its branches can tell apart."""
+    below, above = side_ranks(tree, states)
+    branches = [below[child] for child in tree.children[node]]
+    if node != tree.root:
+        branches.append(above[node])
+    sides = [1, 1]
+    for branch in sorted(branches, reverse=True):
+        sides[int(sides[1] < sides[0])] *= branch
+    return min(sides)
+
+
+def chosen_states(
+    table: Table,
+    held_out: Table | None,
+    tree: RootedTree,
+    known: Mapping[str, int],
+    learn: str,
+    settings: Settings,
+    report: Report,
+    others: Sequence[Split] = (),
+) -> tuple[tuple[int, ...], dict[str, Any], Array]:
+    """The number of states that held-out rows ask for, and the record of all that were tried.
+
+    More states are taken only where they are better by a margin (`smallest_enough`). The third value is the
+    log-likelihood of each of the held-out rows, without those of `others`.
+
+    Parameters
+    ----------
+    table : Table
+    held_out : Table or None
+        Rows to judge by; without them some of the table's are set aside.
+    tree : RootedTree
+    known : mapping
+        Hidden nodes whose number of states is not to be chosen.
+    learn : str
+    settings : Settings
+    report : callable
+        Told of the share done and what is being tried.
+    others : sequence of (table, table)
+        More rows to learn from and to judge by: see `other_parts`.
+    """
+    from tacit.trees.learn.selection.state_counts import largest_useful_rank
+    from tacit.trees.moments.source import CountedMoments
+
+    cards = table.schema.cards
+    train, aside = set_aside(table, settings.seed, everything=held_out is not None)
+    held_out = aside if held_out is None else held_out
+    if held_out is None:
+        return _states(tree, cards, known, 1), {"candidates": [{"n_states": 1}]}, np.zeros(0)
+    splits = [
+        (rows, judging, CountedMoments.of(rows.codes, cards, rows.weights, settings.n_jobs))
+        for rows, judging in ((train, held_out), *others)
+    ]
+    weights = np.concatenate(
+        [np.ones(each.n_rows) if each.weights is None else each.weights for _, each, _ in splits]
+    )
+    _, _, first = splits[0]
+    spectra = largest_useful_rank(tree, first.pairs(), first.n_rows)
+    # Pairs show what is linear between them; products of categories can carry more, so that the held-out rows
+    # may ask for up to twice as many.
+    most = max(2, 2 * spectra.rank)
+    candidates: list[dict[str, Any]] = []
+    tried: dict[int, Array] = {}
+    top, worse = -np.inf, 0
+    for k in [k for k in CANDIDATES if k <= most]:
+        report(k / (most + 1), f"trying {k} states")
+        states = _states(tree, cards, known, k)
+        try:
+            parts = [
+                held_out_rows(Job(rows, tree, states, moments, settings, silent), judging, learn)
+                for rows, judging, moments in splits
+            ]
+        except (RankError, TooExpensiveError) as error:
+            candidates.append({"n_states": k, "refused": str(error)})
+            break
+        tried[k] = np.concatenate(parts)
+        score = float(np.average(tried[k], weights=weights))
+        candidates.append({"n_states": k, "score": score})
+        if others:  # what else is tried is judged by the first part alone
+            first_score = float(np.average(parts[0], weights=held_out.weights))
+            candidates[-1] = {"n_states": k, "score": first_score, "score_in_parts": score}
+        # Any gain is a reason to go on: several that are small may be more than the margin.
+        worse = 0 if score > top else worse + 1
+        top = max(top, score)
+        if worse == 2:
+            break
+    best = list(tried)[smallest_enough(list(tried.values()), weights)] if tried else 1
+    record = {"candidates": candidates, "edges": spectra.edges, "n_rows_tried_with": train.n_rows}
+    of_best = tried.get(best, np.zeros(0))[: held_out.n_rows]
+    return _states(tree, cards, known, best), record, of_best
+
+
+def set_aside(
+    table: Table, seed: int, *, everything: bool, most: int | None = None
+) -> tuple[Table, Table | None]:
+    """The rows to learn from, and the rows to judge by: some others, unless `everything` is for learning.
+
+    None of these where there are too few rows; at most so many rows in all.
+    """
+    learning, judging = rows_aside(table, seed, everything=everything, most=most)
+    held_out = None if judging is None else table.take(judging)
+    return table if learning is None else table.take(learning), held_out
+
+
+def other_parts(table: Table, validation: Table | None, seed: int) -> list[Split]:
+    """What can be set aside instead of the rows of `set_aside`: each of the other parts of the table.
+
+    None where rows to judge by are given, or where the table's are so many that one part says enough.
+    """
+    if validation is not None or table.n_rows > ROWS_IN_PARTS:
+        return []
+    found = []
+    for part in range(1, N_PARTS):
+        learning, judging = rows_aside(table, seed, everything=False, part=part)
+        if learning is not None and judging is not None and len(judging):
+            found.append((table.take(learning), table.take(judging)))
+    return found
+
+
+def rows_aside(
+    table: Table | MixedTable,
+    seed: int,
+    *,
+    everything: bool,
+    most: int | None = None,
+    part: int = 0,
+) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]:
+    """The numbers of these rows; None instead of all, or instead of none."""
+    most = MOST_ROWS if most is None else most
+    if everything and table.n_rows <= most and table.weights is None:
+        return None, None
+    rows = np.arange(table.n_rows) if table.weights is None else np.flatnonzero(table.weights)
+    order = np.random.default_rng(seed).permutation(rows)[:most]
+    cut = 0 if everything else max(1, round(SET_ASIDE * len(order)))
+    if cut == len(order):
+        return None, None
+    judging = slice(part * cut, (part + 1) * cut)
+    return np.sort(np.delete(order, judging)), None if everything else np.sort(order[judging])
+
+
+def held_out_rows(job: Job, held_out: Table, learn: str) -> Array:
+    """Log-likelihood of each of some rows that were not learnt from."""
+    from tacit.messages.conditionals import log_prob
+    from tacit.messages.evidence import Evidence
+
+    check_carried(job.tree, job.n_states, learn, job.table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        learnt = CLASS_WAYS[learn](job)
+    return log_prob(learnt.network, Evidence(held_out.codes)).values
+
+
+def _states(
+    tree: RootedTree, cards: Sequence[int], known: Mapping[str, int], otherwise: int
+) -> tuple[int, ...]:
+    found = state_counts(tree, cards, known, otherwise)
+    assert found is not None
+    return found

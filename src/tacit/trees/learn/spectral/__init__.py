@@ -1,0 +1,1 @@
+"""Spectral learning of trees: observable operators and probability tables."""

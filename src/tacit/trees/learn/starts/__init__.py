@@ -1,0 +1,1 @@
+"""Starts for EM: from moments, and by clustering rows."""

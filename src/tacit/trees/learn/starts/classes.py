@@ -1,0 +1,73 @@
+"""Starts for the classes of a mixture of products: rows as points, clusters of them, clusters merged.
+
+Second moments of the scaled one-hot rows give each row a place in a few dimensions (multiple correspondence
+analysis), in which clusters are cheap to find: more than there are classes. Those whose rows lose least
+likelihood by it are then merged. From there EM, with exchanges of classes, ended about as high as the best of
+ten random starts, on tables of 120 to 50,000 rows. Two classes have nothing to exchange: they get a start
+from each way to halve the clusters that no cluster makes likelier by changing sides. Nothing is drawn.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Of 2 to 9 dimensions, four, and of 2 to 5 passes, three gave the best classes; rounds of k-means at most.
+N_AXES, N_PASSES, N_ROUNDS = 4, 3, 8
+N_MOVES = 3  # of each cluster from a class to another, at most
+# The most clusters for each class: four, but not more than so many if two for each are not.
+CLUSTERS_PER_CLASS, ENOUGH_CLUSTERS = 4, 12
+# Two classes: axes, clusters, and ways to halve these that EM starts from, at most.
+AXES_OF_TWO, CLUSTERS_OF_TWO, MOST_HALVINGS = 6, 8, 8
+
+
+def class_starts(
+    codes: NDArray[Any],
+    weights: Array,
+    starts: Integers,
+    marginals: Array,
+    n_classes: int,
+    pseudo: float = 1.0,
+) -> list[Array]:
+    """Each (cell and sizes, class): how often cells occur in each class; sizes are in the last row.
+
+    Parameters
+    ----------
+    codes : (row, column) integers
+        Categories, negative where missing; C order.
+    weights : (row,)
+    starts : (column + 1,)
+        The first cell of each column, and the number of cells.
+    marginals : (cell,)
+        The distributions of all columns, one after the other; all positive.
+    n_classes : int
+    pseudo : float
+        Pseudo-counts of every class in each column, where clusters are compared.
+    """
+    from tacit.trees.loops.class_start import (
+        cluster_counts,
+        clusters_of,
+        grouped,
+        halvings,
+        points_of,
+    )
+
+    most_axes, n_clusters = (
+        N_AXES,
+        max(2 * n_classes, min(CLUSTERS_PER_CLASS * n_classes, ENOUGH_CLUSTERS)),
+    )
+    if n_classes == 2:
+        most_axes, n_clusters = AXES_OF_TWO, CLUSTERS_OF_TWO
+    n_axes = max(min(most_axes, len(marginals) - codes.shape[1]), 1)
+    points = points_of(codes, weights, starts, marginals, n_axes, N_PASSES)
+    labels = clusters_of(points, weights, n_clusters, N_ROUNDS)
+    counts = cluster_counts(codes, weights, starts, labels, n_clusters)
+    prior = pseudo * marginals
+    if n_classes == 2 and len(found := halvings(counts, starts, prior, MOST_HALVINGS)):
+        return [np.ascontiguousarray(each.T) for each in found]
+    return [np.ascontiguousarray(grouped(counts, starts, prior, n_classes, N_MOVES).T)]

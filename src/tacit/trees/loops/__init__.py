@@ -1,0 +1,1 @@
+"""Compiled loops of trees: counting, latent classes, distances, joining."""

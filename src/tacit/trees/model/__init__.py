@@ -1,0 +1,1 @@
+"""What is fitted: one tree, or several with weights."""

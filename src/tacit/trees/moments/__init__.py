@@ -1,0 +1,1 @@
+"""Joint tables of columns, and moments of features: planned, counted, added."""

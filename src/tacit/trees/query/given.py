@@ -1,0 +1,120 @@
+"""What a question says, turned into evidence about the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.core.input.table import MISSING
+from tacit.errors import ArgumentError, ArgumentTypeError, CategoryError, DataError
+from tacit.messages.evidence import Evidence, given
+from tacit.trees.data.encode import category_code
+from tacit.trees.data.read_table import encode
+
+if TYPE_CHECKING:
+    from tacit.core.input.table import Column, Schema
+
+
+def row_evidence(
+    X: Any, schema: Schema, *, unknown: str, soft: Mapping[str, Any] | None = None
+) -> Evidence:
+    """The evidence of a table's rows.
+
+    Parameters
+    ----------
+    X : table
+        Columns may be absent; all of their cells are then missing.
+    schema : Schema
+    unknown : {"error", "missing"}
+        What a value is that is no category.
+    soft : mapping of column to (row, category) likelihoods, optional
+        Heeded where the cell itself is missing.
+    """
+    codes = encode(X, schema, unknown=unknown, partial=True).codes
+    return Evidence(codes, soft_likelihoods(soft, schema))
+
+
+def soft_likelihoods(
+    soft: Mapping[str, Any] | None, schema: Schema
+) -> dict[int, np.ndarray[Any, np.dtype[np.float64]]]:
+    """Likelihoods of categories by the place of their column."""
+    if soft is None:
+        return {}
+    if not isinstance(soft, Mapping):
+        raise ArgumentTypeError(
+            f"soft is a {type(soft).__name__}; give a mapping of column to (row, category) likelihoods"
+        )
+    return {schema.index(name): _likelihoods(name, each) for name, each in soft.items()}
+
+
+def given_evidence(schema: Schema, known: Mapping[str, Any] | None, *, unknown: str) -> Evidence:
+    """One row of evidence: for each column a category, a set of categories, or likelihoods.
+
+    Parameters
+    ----------
+    schema : Schema
+    known : mapping, optional
+        A set means that the cell has one of these categories; a list or array holds likelihoods.
+    unknown : {"error", "missing"}
+        What a value is that is no category.
+    """
+    if known is not None and not isinstance(known, Mapping):
+        raise ArgumentTypeError(
+            f"given is a {type(known).__name__}; give a mapping of column to category, set of categories, "
+            f"or likelihoods"
+        )
+    coded: dict[int, Any] = {}
+    for name, value in (known or {}).items():
+        leaf = schema.index(name)
+        column = schema.columns[leaf]
+        if isinstance(value, set | frozenset):
+            codes = {_code(column, each, unknown) for each in value}
+            if codes == {MISSING} and unknown == "missing":
+                continue
+            coded[leaf] = codes - {MISSING} if unknown == "missing" else codes
+            if not coded[leaf] or MISSING in coded[leaf]:
+                raise ArgumentError(
+                    f"column {name!r} is given as {value!r}; a set holds one or more categories, and "
+                    f"what is missing is left out"
+                )
+        elif isinstance(value, list | np.ndarray):
+            coded[leaf] = _likelihoods(name, value)
+            if coded[leaf].shape != (column.card,):
+                raise DataError(
+                    f"column {name!r} has {column.card} categories, but is given as likelihoods of shape "
+                    f"{coded[leaf].shape}; give one for each category, or a set of categories"
+                )
+        else:
+            coded[leaf] = _code(column, value, unknown)
+    return given(schema.cards, coded)
+
+
+def target_names(schema: Schema, target: str | Sequence[str]) -> list[str]:
+    """The columns that are asked for, each once and known."""
+    names = [target] if isinstance(target, str) else list(target)
+    for name in names:
+        schema.index(name)
+    if not names or len(set(names)) < len(names):
+        raise ArgumentError(f"target={target!r}; name one or more columns, each once")
+    return names
+
+
+def _code(column: Column, value: Any, unknown: str) -> int:
+    try:
+        return category_code(column, value)
+    except CategoryError:
+        if unknown == "missing":
+            return MISSING
+        raise
+
+
+def _likelihoods(name: str, values: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"likelihoods of column {name!r} must be numbers, one for each category: {error}; "
+            f"categories are given as a single value or a set"
+        ) from error

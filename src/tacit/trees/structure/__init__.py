@@ -1,0 +1,1 @@
+"""Trees over named variables, and how they are learnt from distances."""

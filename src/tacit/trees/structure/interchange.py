@@ -1,0 +1,213 @@
+"""Trees made to fit distances better: branches interchanged, lengths estimated, the best one chosen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ArgumentError
+from tacit.trees.structure.draft import Draft
+from tacit.trees.structure.neighbour_joining import _checked
+from tacit.trees.structure.quartets import LONGEST, SHORTEST, Quartets, quartets_of
+from tacit.trees.structure.topology import Topology
+
+Array = NDArray[np.float64]
+
+MOST_ROUNDS = 60
+# A pairing must be better than that of the tree by more than rounding errors.
+LEAST_GAIN = 1e-9
+# And by so many standard errors of the length of the edge: where nothing is clear, the tree stays as it
+# was made.
+CLEAR = 0.7
+# Of the noise of a similarity: what is less is taken for this much.
+FLOOR = 0.3
+# Share of independence in what is compared by likelihood.
+RIDGE = 1e-3
+
+
+def refine_topology(
+    topology: Topology,
+    distances: Any,
+    names: Sequence[str],
+    *,
+    n_rows: float | None = None,
+    n_states: int = 2,
+) -> Topology:
+    """The tree with neighbouring branches interchanged wherever the distances say so, and new lengths.
+
+    Each side of an edge is represented by the best linear guess of the edge's end from the variables on
+    that side, so that the four branches around the edge are compared with all that is known about them.
+    Where another pairing of the four has the smaller sum of distances, two of them change places. Nodes
+    with more than three neighbours, and observed ones, keep them.
+
+    Neighbour joining and its kin decide once and cannot go back; this mends most of what they got wrong.
+
+    Parameters
+    ----------
+    topology : Topology
+        A tree over the variables.
+    distances : (variable, variable)
+        Additive along the true tree, up to noise.
+    names : sequence of str
+        Names of the variables, in the order of the distances.
+    n_rows : float, optional
+        Rows that the distances were estimated from; without it they count as exact.
+    n_states : int
+        Singular values that each distance is made of: 2 for correlations, k for determinants of k states.
+
+    Returns
+    -------
+    Topology
+        With lengths, none of them negative.
+
+    Examples
+    --------
+    >>> distances = np.array([[0, 3, 7, 8], [3, 0, 8, 9], [7, 8, 0, 5], [8, 9, 5, 0]])
+    >>> wrong = Topology.from_newick("((a,c),(b,d));")
+    >>> refine_topology(wrong, distances, "abcd").to_newick()
+    '(a:1.0,b:2.0,(c:2.0,d:3.0)h2:4.0)h1;'
+    """
+    similarity = similarity_of(distances, names, n_states)
+    draft = Draft.of(topology, names)
+    refine(draft, similarity, effective_rows(n_rows, n_states))
+    return draft.topology(names, scale=n_states - 1)
+
+
+def choose_topology(
+    candidates: Mapping[str, Topology],
+    distances: Any,
+    names: Sequence[str],
+    *,
+    n_rows: float | None = None,
+    n_states: int = 2,
+) -> tuple[str, dict[str, float]]:
+    """Which of several trees fits the distances best, and how well each does.
+
+    Trees are judged with lengths estimated anew, by their `surrogate_likelihood`.
+
+    Parameters
+    ----------
+    candidates : mapping of str to Topology
+        At least one tree, over the same variables.
+    distances, names, n_rows, n_states
+        As in `refine_topology`.
+
+    Returns
+    -------
+    name : str
+        Of the best; of the first of equals.
+    scores : dict of str to float
+        Natural log-likelihood per row of each candidate, beyond that of the best one: 0 or less.
+    """
+    if not candidates:
+        raise ArgumentError("there is no tree to choose from; give at least one")
+    similarity = similarity_of(distances, names, n_states)
+    rows = effective_rows(n_rows, n_states)
+    scores = {}
+    for name, topology in candidates.items():
+        draft = Draft.of(topology, names)
+        refit(draft, similarity, rows)
+        scores[name] = surrogate_likelihood(draft, similarity)
+    best = max(scores, key=scores.__getitem__)
+    return best, {name: score - scores[best] for name, score in scores.items()}
+
+
+def similarity_of(distances: Any, names: Sequence[str], n_states: int) -> Array:
+    """exp(-distance) per singular value; distances checked."""
+    if n_states < 2:
+        raise ArgumentError(f"n_states={n_states}; hidden variables have at least two states")
+    return np.exp(-np.maximum(_checked(distances, len(names)), 0.0) / (n_states - 1))
+
+
+def effective_rows(n_rows: float | None, n_states: int) -> float | None:
+    """Rows that one singular value would need to be as precise as the mean of all; None is without noise."""
+    if n_rows is None:
+        return None
+    if not n_rows > 1:
+        raise ArgumentError(f"n_rows={n_rows}: distances are estimated from at least 2 rows")
+    return n_rows * (n_states - 1)
+
+
+def floor_of(n_rows: float | None) -> float:
+    """A similarity so small that it could be chance, or nearly nothing where there is no noise."""
+    return 1e-300 if n_rows is None else FLOOR / math.sqrt(n_rows)
+
+
+def refine(draft: Draft, similarity: Array, n_rows: float | None) -> None:
+    """Interchange branches and estimate lengths until no interchange is better; the draft changes."""
+    if not draft.edges():
+        return
+    found = refit(draft, similarity, n_rows, n_rounds=3)
+    for _ in range(MOST_ROUNDS):
+        if not interchange(draft, found, n_rows):
+            return
+        found = refit(draft, similarity, n_rows)
+
+
+def refit(draft: Draft, similarity: Array, n_rows: float | None, n_rounds: int = 2) -> Quartets:
+    """New lengths of all edges, and the quartets that belong to them; the draft changes.
+
+    More than one round, because how the variables of a group are weighted depends on the lengths.
+    """
+    floor = floor_of(n_rows)
+    found = quartets_of(draft, similarity, floor)
+    for _ in range(n_rounds):
+        lengths = np.clip(found.lengths, SHORTEST, LONGEST).tolist()
+        for (one, other), length in zip(found.ends.tolist(), lengths, strict=True):
+            draft.join(one, other, length)
+        found = quartets_of(draft, similarity, floor)
+    return found
+
+
+def interchange(draft: Draft, found: Quartets, n_rows: float | None) -> int:
+    """Swap branches across edges where another pairing is better, the clearest first; how many swaps.
+
+    Edges whose branches were just moved wait for the next round.
+    """
+    gains = found.sums[:, 0] - found.sums[:, 1:].min(axis=1)
+    noise = np.sqrt(np.maximum(found.variances, 1e-300))
+    needed = np.full(len(gains), LEAST_GAIN)
+    if n_rows is not None:
+        needed = np.maximum(needed, CLEAR * noise / math.sqrt(n_rows))
+    moved: set[int] = set()
+    n_swaps = 0
+    for edge in np.argsort(-gains / noise):
+        one, other = found.ends[edge].tolist()
+        if gains[edge] <= needed[edge] or not _both_binary(draft, one, other):
+            continue
+        here = [node for node in draft.near[one] if node != other]  # groups A and B
+        there = [node for node in draft.near[other] if node != one]  # groups C and D
+        around = {one, other, *here, *there}
+        if around & moved:
+            continue
+        moved |= around
+        # A goes together with C (AC + BD) or with D (AD + BC), so B makes room for it.
+        leaving, partner = here[1], there[int(np.argmin(found.sums[edge, 1:]))]
+        length, back = draft.cut(one, leaving), draft.cut(other, partner)
+        draft.join(other, leaving, length)
+        draft.join(one, partner, back)
+        n_swaps += 1
+    return n_swaps
+
+
+def _both_binary(draft: Draft, one: int, other: int) -> bool:
+    """Whether both ends of an edge are hidden and have two other neighbours each."""
+    return all(node >= draft.n_observed and len(draft.near[node]) == 3 for node in (one, other))
+
+
+def surrogate_likelihood(draft: Draft, similarity: Array) -> float:
+    """Natural log-likelihood per row of Gaussian variables with these correlations under the tree's.
+
+    For variables of any kind it weighs the deviations of all pairs as their noise and its dependence ask for,
+    which sums of squares do not.
+    """
+    of_tree = np.exp(-draft.paths())
+    # Variables closer than rounding would make the matrix singular.
+    of_tree = (1.0 - RIDGE) * of_tree + RIDGE * np.eye(len(of_tree))
+    factor = np.linalg.cholesky(of_tree)
+    half_log_det = float(np.log(np.diag(factor)).sum())
+    return -half_log_det - 0.5 * float(np.trace(np.linalg.solve(of_tree, similarity)))

@@ -1,0 +1,337 @@
+"""The sub-commands on models of sequences of symbols, against what the models themselves say."""
+
+import csv
+import gzip
+import io
+import json
+
+import numpy as np
+import pytest
+
+import tacit
+from oracles.commands import rows_of, tacit_says
+from tacit.sequences.hmm import HMM
+from tacit.toy import random_automaton
+
+WORDS = ("the", "dog", "barks", "loud")
+
+
+def sentences(n, seed):
+    """Strings of words whose ends depend on what came before."""
+    truth = random_automaton(3, len(WORDS), random_state=5)
+    drawn = truth.sample(n, random_state=seed)
+    return [[WORDS[code] for code in codes] for codes in drawn.split(drawn.codes)]
+
+
+TRAIN, TEST = sentences(150, 0), sentences(40, 1)
+
+
+def lines(data):
+    return "".join(" ".join(each) + "\n" for each in data)
+
+
+def long_form(data, names=("sequence", "symbol")):
+    out = io.StringIO()
+    rows = [(f"s{number}", word) for number, each in enumerate(data) for word in each]
+    csv.writer(out).writerows([names, *rows])
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with sequences in every form, and three models."""
+    here = tmp_path_factory.mktemp("symbols")
+    (here / "train.txt").write_text(lines(TRAIN))
+    (here / "test.txt").write_text(lines(TEST))
+    (here / "test.csv").write_text(long_form(TEST))
+    (here / "named.csv").write_text(long_form(TRAIN, ("who", "what")))
+    letters = ["".join(word[0].upper() for word in each) for each in TRAIN]
+    (here / "genes.fa").write_text("".join(f">g{n} x\n{each}\n" for n, each in enumerate(letters)))
+    codes = [[WORDS.index(word) for word in each] for each in TRAIN]
+    strings = "".join(f"{len(each)} {' '.join(map(str, each))}\n" for each in codes)
+    with gzip.open(here / "1.pautomac.train.gz", "wt") as file:
+        file.write(f"{len(codes)} {len(WORDS)}\n{strings}")
+    fits = {
+        "hmm": ["hmm", "train.txt", "--states", "3", "--learn", "em", "--restarts", "2"],
+        "weighted": ["automaton", "train.txt", "--kind", "weighted", "--states", "3"],
+        "probabilistic": ["automaton", "train.txt", "--states", "3", "--learn", "em"],
+    }
+    for name, (kind, data, *more) in fits.items():
+        fit = ["fit", kind, str(here / data), "-o", str(here / f"{name}.tacit"), *more]
+        tacit_says(*fit)
+    return here
+
+
+def model(folder, name):
+    return tacit.load(folder / f"{name}.tacit")
+
+
+MODELS = ("hmm", "weighted", "probabilistic")
+
+
+def test_fit_saves_the_model_that_the_estimator_learns(folder):
+    same = HMM(3, "em", n_restarts=2).fit(TRAIN)
+    found = model(folder, "hmm")
+    np.testing.assert_allclose(found.score_samples(TEST), same.score_samples(TEST), rtol=1e-12)
+    assert found.symbols_ == tuple(sorted(WORDS))
+    assert found.progress is None
+
+
+@pytest.mark.parametrize(
+    ("data", "symbols"),
+    [
+        ("genes.fa", tuple("BDLT")),
+        ("1.pautomac.train.gz", (0, 1, 2, 3)),
+        ("named.csv", tuple(sorted(WORDS))),
+    ],
+)
+def test_fit_reads_every_form(run, tmp_path, data, symbols):
+    out = tmp_path / "m.tacit"
+    more = ("--sequence", "who", "--symbol", "what") if data == "named.csv" else ()
+    fit = ("fit", "automaton", "--kind", "weighted", "--states", "2", "--statistics", "prefix")
+    said = json.loads(run(*fit, data, "-o", out, *more, "--json"))
+    assert (said["rank"], said["n_symbols"]) == (2, 4)
+    assert said["n_positions"] == sum(map(len, TRAIN))
+    found = tacit.load(out)
+    assert found.symbols_ == symbols
+    assert found.diagnostics_["statistics"] == "prefix"
+    if data == "named.csv":  # its columns are remembered
+        said = json.loads(run("score", out, data, "--json"))
+        assert said["score"] == pytest.approx(found.score([each for each in TRAIN if each]))
+
+
+def test_fit_says_what_it_learnt(run, tmp_path):
+    out = tmp_path / "m.tacit"
+    n = sum(map(len, TRAIN))
+    fit = ("fit", "hmm", "train.txt", "-o", out, "--learn", "em", "--states", 2, "--restarts", 1)
+    said = run(*fit, "--validation", "test.txt")
+    assert said == f"150 sequences, {n} positions, 4 symbols; hidden states: 2; saved as {out}\n"
+    found = tacit.load(out)
+    assert (found.n_restarts, found.learn, found.n_states) == (1, "em", 2)
+    assert found.features == "auto"
+    run("fit", "hmm", "train.txt", "-o", out, "--states", 2, "--learn", "tensor", "--features", 2)
+    assert tacit.load(out).features == 2
+    fit = ("fit", "automaton", "train.txt", "-o", out, "--kind", "weighted", "--states", 2)
+    assert "; rank 2; saved as" in run(*fit, "--basis", 50)
+    assert tacit.load(out).basis == 50
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("data", ["test.txt", "test.csv"])
+def test_score_is_that_of_the_model(run, folder, tmp_path, name, data):
+    fitted = model(folder, name)
+    given = TEST if data == "test.txt" else [each for each in TEST if each]
+    said = json.loads(run("score", f"{name}.tacit", data, "--json"))
+    assert said["score"] == pytest.approx(fitted.score(given), rel=1e-12)
+    assert said["perplexity"] == pytest.approx(fitted.perplexity(given), rel=1e-12)
+    assert said["n_sequences"] == len(given)
+    run("score", f"{name}.tacit", data, "-o", tmp_path / "s.csv")
+    found = rows_of((tmp_path / "s.csv").read_text())
+    logs = fitted.score_samples(given).tolist()
+    assert [float(row["log_prob"]) for row in found] == pytest.approx(logs, rel=1e-12)
+    first = next(number for number, each in enumerate(TEST) if each)
+    assert found[0]["sequence"] == ("0" if data == "test.txt" else f"s{first}")
+    text = run("score", f"{name}.tacit", data)
+    assert text.startswith(f"{said['score']:.4f} ± {said['standard_error']:.4f} nats per sequence")
+    assert ("symbol or end" in text) == (name != "hmm")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_next_symbol_of_each_sequence_is_predicted(run, folder, name):
+    fitted = model(folder, name)
+    found = rows_of(run("predict", f"{name}.tacit", "test.txt"))
+    chances = fitted.predict_next_proba(TEST)
+    names = [*fitted.symbols_, *([] if name == "hmm" else ["end of sequence"])]
+    assert [row["next"] for row in found] == [names[code] for code in chances.argmax(axis=1)]
+    for place, symbol in enumerate(names):
+        own = [float(row[f"P({symbol})"]) for row in found]
+        assert own == pytest.approx(chances[:, place].tolist(), rel=1e-12)
+
+
+def test_every_position_is_predicted_from_those_before_it(run, folder, tmp_path):
+    fitted = model(folder, "hmm")
+    said = run("predict", "hmm.tacit", "test.txt", "--each", "-o", tmp_path / "p.csv")
+    found = rows_of((tmp_path / "p.csv").read_text())
+    chances = np.concatenate(fitted.predict_next_proba(TEST, every=True))
+    assert [float(row["P(dog)"]) for row in found] == pytest.approx(chances[:, 1].tolist())
+    truth = [word for each in TEST for word in each]
+    right = sum(row["next"] == word for row, word in zip(found, truth, strict=True))
+    assert f"; {right} of {len(truth)} known values right" in said
+    first = next(each for each in TEST if each)
+    assert [int(row["position"]) for row in found[: len(first)]] == list(range(len(first)))
+
+
+def test_symbols_that_were_never_seen_are_refused_or_missing(run, folder, tmp_path):
+    path = tmp_path / "odd.txt"
+    path.write_text("the cat barks\n\n")
+    said = run("score", "hmm.tacit", path, code=1)
+    assert "sequence 0 holds 'cat' at position 1" in said
+    assert said.count("\n") == 1
+    said = json.loads(run("score", "hmm.tacit", path, "--unknown-as-missing", "--json"))
+    fitted = model(folder, "hmm")
+    assert said["score"] == pytest.approx(fitted.score([["the", None, "barks"], []]))
+    found = rows_of(run("predict", "probabilistic.tacit", path, "--unknown-as-missing"))
+    assert len(found) == 2
+
+
+def test_sequences_are_drawn(run, folder, tmp_path):
+    drawn = model(folder, "hmm").sample(2, 3, random_state=4)
+    found = rows_of(run("sample", "hmm.tacit", "-n", 2, "--length", 3, "--seed", 4))
+    assert [row["sequence"] for row in found] == ["0", "0", "0", "1", "1", "1"]
+    assert [row["symbol"] for row in found] == [word for each in drawn for word in each]
+    assert (
+        json.loads(run("sample", "hmm.tacit", "-n", 2, "--length", 3, "--seed", 4, "--json"))
+        == drawn
+    )
+    drawn = model(folder, "probabilistic").sample(30, random_state=4)
+    said = run("sample", "probabilistic.tacit", "-n", 30, "--seed", 4, "-o", tmp_path / "d.txt")
+    assert said == f"30 sequences written to {tmp_path / 'd.txt'}\n"
+    assert (tmp_path / "d.txt").read_text() == lines(drawn)
+    said = run("sample", "probabilistic.tacit", "-n", 30, "--seed", 4, "-o", tmp_path / "d.csv")
+    empty = sum(not each for each in drawn)
+    assert (f"({empty} empty ones have no row)" in said) == (empty > 0)
+    assert len(rows_of((tmp_path / "d.csv").read_text())) == sum(map(len, drawn))
+    assert len(rows_of(run("sample", "hmm.tacit", "-n", 1))) == 100
+
+
+def test_what_came_before_is_given_as_words_or_letters(run, folder, tmp_path):
+    expected = model(folder, "hmm").sample(5, 4, given=[["the", "dog"]], random_state=1)
+    said = run(
+        "sample", "hmm.tacit", "-n", 5, "--length", 4, "-g", "the dog", "--seed", 1, "--json"
+    )
+    assert json.loads(said) == expected
+    out = tmp_path / "m.tacit"
+    run("fit", "automaton", "genes.fa", "-o", out, "--kind", "weighted", "--states", 2)
+    expected = tacit.load(out).sample(5, given=["TD"], random_state=1)
+    assert json.loads(run("sample", out, "-n", 5, "-g", "TD", "--seed", 1, "--json")) == expected
+
+
+def test_info_shows_symbols_and_states(run):
+    said = run("info", "hmm.tacit")
+    assert said.startswith("HMM: 4 symbols, hidden states: 3 (written by Tacit ")
+    assert "\nsymbols: barks, dog, loud, the\n" in said
+    assert "WeightedAutomaton: 4 symbols, rank 3 (" in run("info", "weighted.tacit")
+    said = json.loads(run("info", "probabilistic.tacit", "--json"))
+    assert said["symbols"] == sorted(WORDS)
+    assert (said["n_states"], said["n_automata"]) == (3, 1)
+    assert said["diagnostics"]["n_sequences"] == 150
+
+
+def test_pictures_of_chains_are_drawn(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "f.svg"
+    for arguments in (
+        ["hmm.tacit"],
+        ["probabilistic.tacit", "--kind", "transitions"],
+        ["weighted.tacit", "--kind", "singular-values"],
+        ["hmm.tacit", "--posterior", "test.csv", "--sequence", "s3"],
+    ):
+        run("plot", *arguments, "-o", out)
+        assert out.read_bytes().startswith(b"<?xml")
+        out.unlink()
+    said = run("plot", "hmm.tacit", "-o", out, "--posterior", "test.txt", code=1)
+    assert "no sequence is chosen; 'test.txt' has '0', '1'" in said
+    said = run("plot", "hmm.tacit", "-o", out, "--sequence", "1", code=2)
+    assert "it goes with --posterior" in said
+    said = run("plot", "weighted.tacit", "-o", out, code=1)
+    assert "WeightedAutomaton has no hidden states to draw" in said
+    said = run("plot", "hmm.tacit", "-o", out, "--kind", "tree", code=1)
+    assert "HMM is a model of sequences" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "complaint"),
+    [
+        (["hmm", "no.txt"], 1, "there is no file 'no.txt'"),
+        (["hmm", "train.txt", "--symbol", "x"], 1, "--sequence and --symbol are for tables"),
+        (["hmm", "named.csv", "--sequence", "whom", "--symbol", "what"], 1, "did you mean 'who'?"),
+        (["hmm", "train.txt", "--states", "two"], 2, "'two' is neither a number nor auto"),
+        (["hmm", "train.txt", "--states", "0"], 1, "n_states=0"),
+        (["hmm", "train.txt", "--states", "9", "--learn", "tensor"], 1, "n_states=9"),
+        (["automaton", "train.txt", "--basis", "9"], 2, "does not go with --kind probabilistic"),
+        (["automaton", "train.txt", "--kind", "weighted", "--learn", "em"], 2, "--kind weighted"),
+    ],
+)
+def test_mistyped_arguments_of_fit_are_refused(run, tmp_path, arguments, code, complaint):
+    out = tmp_path / "m.tacit"
+    said = run("fit", *arguments, "-o", out, code=code)
+    assert complaint in said
+    assert code == 2 or said.count("\n") == 1
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "there is no sequence to learn from"),
+        ("\n\n\n", "no symbol to learn from in 3 sequences"),
+        ("a a a\na a\n", "the sequences show one symbol only"),
+        ("a b a b\na b b a\n", "carry at most 2 states"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["hmm", "automaton"])
+def test_files_with_too_little_in_them_are_one_line(run, tmp_path, kind, text, complaint):
+    path, out = tmp_path / "data.txt", tmp_path / "m.tacit"
+    path.write_text(text)
+    if kind == "automaton" and "a" in text:  # whose states differ in what follows, too
+        fast = ["--kind", "probabilistic", "--learn", "em", "--states", "3"]
+        run("fit", kind, path, *fast, "-o", out)
+        assert tacit.load(out).n_states_ == 3
+        return
+    more = ["--learn", "tensor", "--states", "3"] if kind == "hmm" else []
+    said = run("fit", kind, path, *more, "-o", out, code=1)
+    assert complaint in said
+    assert said.count("\n") == 1
+    assert not out.exists()
+
+
+def test_a_file_of_missing_symbols_is_one_line(run, tmp_path):
+    path, out = tmp_path / "gaps.csv", tmp_path / "m.tacit"
+    path.write_text("s1,s2\n,\nNaN,\n")
+    for kind in ("hmm", "automaton"):
+        said = run("fit", kind, path, "-o", out, code=1)
+        assert "no symbol to learn from in 2 sequences" in said
+
+
+def test_names_of_files_that_are_near_are_told(run, tmp_path):
+    for arguments in (
+        ["fit", "hmm", "trian.txt", "-o", tmp_path / "m.tacit"],
+        ["score", "hmm.tacit", "trian.txt"],
+        ["score", "hm.tacit", "train.txt"],
+        ["predict", "hm.tacit", "train.txt"],
+        ["sample", "hm.tacit"],
+        ["info", "hm.tacit"],
+    ):
+        said = run(*arguments, code=1)
+        assert "but there is 'train.txt'" in said or "but there is 'hmm.tacit'" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["query", "hmm.tacit", "-t", "r"], "HMM is a model of sequences"),
+        (["impute", "hmm.tacit", "test.csv"], "HMM is a model of sequences"),
+        (["export", "weighted.tacit", "-o", "x.nwk"], "WeightedAutomaton is a model of sequences"),
+        (
+            ["forecast", "hmm.tacit", "test.csv", "-o", "x.svg"],
+            "forecasts are for sequences of numbers",
+        ),
+        (["predict", "hmm.tacit", "test.txt", "-t", "x"], "leave --target"),
+        (["sample", "hmm.tacit", "-g", "a cat"], "holds 'a' at position 0"),
+        (["sample", "hmm.tacit", "-o", "x.doc"], "tables are written as"),
+    ],
+)
+def test_what_a_model_of_symbols_cannot_tell_is_one_line(run, arguments, complaint):
+    pytest.importorskip("matplotlib")
+    said = run(*arguments, code=1)
+    assert complaint in said
+    assert said.startswith("error: ")
+    assert said.count("\n") == 1
+
+
+def test_pictures_of_chains_are_not_for_rows(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "m.tacit"
+    tacit.ChowLiuTree().fit({"x": ["a", "c"] * 20, "y": ["b", "d"] * 20}).save(path)
+    said = run("plot", path, "-o", tmp_path / "x.svg", "--kind", "transitions", code=1)
+    assert "ChowLiuTree is a model of rows" in said

@@ -1,0 +1,37 @@
+"""Model files of every format that was ever released are still read, and say what they said."""
+
+import json
+
+import pytest
+
+import tacit
+from oracles.stored_models import MIXTURES, MODELS, STORED, answers
+from tacit.core.files.model_files import FORMAT, MIXTURE_FORMAT
+
+FILES = sorted(STORED.glob("format-*.tacit"))
+
+
+def test_every_format_has_stored_files():
+    expected = {f"format-{FORMAT}-{name}" for name in MODELS}
+    expected |= {f"format-{MIXTURE_FORMAT}-{name}" for name in MIXTURES}
+    assert {path.stem for path in FILES} == expected
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_stored_file_says_what_it_said(path):
+    said = json.loads(path.with_suffix(".json").read_text())
+    found = answers(tacit.load(path))
+    for what in ("columns", "newick", "imputed"):
+        assert found[what] == said[what]
+    for what in ("log_prob", "predicted"):
+        # Machines differ in the last digits of sums.
+        assert found[what] == [pytest.approx(row, rel=1e-9) for row in said[what]]
+
+
+def test_the_trees_of_a_stored_mixture_have_the_weights_that_they_had():
+    for name in MIXTURES:
+        path = STORED / f"format-{MIXTURE_FORMAT}-{name}.tacit"
+        said = json.loads(path.with_suffix(".json").read_text())
+        found = [[each.weight, each.topology.to_newick()] for each in tacit.load(path).components_]
+        assert found == said["components"]
+        assert len(found) > 1

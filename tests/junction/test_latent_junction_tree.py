@@ -1,0 +1,257 @@
+"""Latent junction trees and the HMMs that are no trees, as estimators."""
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+import tacit
+from tacit import FactorialHMM, HigherOrderHMM, LatentJunctionTree
+from tacit.core.files.model_files import read_model, write_model
+from tacit.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    BinningWarning,
+    DataError,
+    FileFormatError,
+    NotAvailableError,
+    TooExpensiveError,
+    TopologyError,
+)
+from tacit.junction.model.shared_tables import tied
+from tacit.junction.structure.graphs import VariableGraph
+from tacit.toy.junctions import random_factorial_model, random_hmm_model, random_loopy_model
+
+WAYS = ["auto", "spectral", "em", "online-em"]
+
+
+def frame(model, n=2000, seed=1):
+    codes = model.sample(n, random_state=seed)
+    return pd.DataFrame(codes, columns=list(model.names))
+
+
+@pytest.fixture(scope="module")
+def second():
+    return random_hmm_model(5, order=2, n_categories=3, diagonal=1.0, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def truth(second):
+    """An estimator that holds the true tables."""
+    model = HigherOrderHMM(2, 2).fit(frame(second, 300))
+    states = {**second.n_states, **dict(zip(second.names, second.cards, strict=True))}
+    _, ties = tied(VariableGraph.of(second.graph), second.names, states, {})
+    values = np.empty(ties.size)
+    for block in ties.blocks:
+        children, parents = block.families[0]
+        axes = [*second.parents[children[0]], children[0]]
+        table = second.tables[children[0]].transpose([axes.index(n) for n in (*parents, *children)])
+        values[block.span] = table.ravel()
+    tables = ties.tables(values)
+    model.parameters_, model.tree_, model.junction_ = tables, tables.tree, ties.junction
+    return model
+
+
+def rows(*cells):
+    return pd.DataFrame(cells, columns=[f"x{t}" for t in range(5)])
+
+
+def test_every_query_agrees_with_enumeration(second, truth):
+    joint = second.joint_table()
+    row = rows([0, None, 2, None, 1])
+    seen = joint[0, :, 2, :, 1]  # (x1, x3)
+    assert truth.score_samples(row)[0] == pytest.approx(np.log(seen.sum()))
+    assert truth.predict_proba(row, "x1")[0] == pytest.approx(seen.sum(axis=1) / seen.sum())
+    together = truth.predict_proba(row, ["x1", "x3"], joint=True)[0]
+    assert together == pytest.approx(seen / seen.sum())
+    every = truth.marginals(row)
+    assert every["x3"][0] == pytest.approx(seen.sum(axis=0) / seen.sum())
+    best = np.unravel_index(seen.sum(axis=1).argmax(), (3,))
+    assert truth.impute(row)["x1"][0] == best[0]
+    assert truth.query("x1", given={"x0": 0, "x2": 2, "x4": 1})[0] == pytest.approx(
+        (seen.sum(axis=1) / seen.sum())[0]
+    )
+
+
+def test_the_posterior_is_that_of_the_hidden_variables(second, truth):
+    hidden = ["h1", "h3"]
+    table = second.marginal([*hidden, *second.names])
+    row = [0, 1, 2, 0, 1]
+    seen = table[(slice(None), slice(None), *row)]
+    found = truth.posterior(rows(row))
+    assert found["h1"][0] == pytest.approx(seen.sum(axis=1) / seen.sum())
+    assert found["h3"][0] == pytest.approx(seen.sum(axis=0) / seen.sum())
+    assert truth.transform(rows(row)).shape == (1, 10)
+    assert list(truth.get_feature_names_out())[:2] == ["h0=0", "h0=1"]
+
+
+def test_drawn_rows_have_the_model_s_frequencies(second, truth):
+    drawn = truth.sample(40_000, random_state=0)[["x0", "x4"]].to_numpy()
+    counts = np.zeros((3, 3))
+    np.add.at(counts, tuple(drawn.T), 1)
+    assert counts / 40_000 == pytest.approx(second.marginal(["x0", "x4"]), abs=0.015)
+    given = truth.sample(20_000, given={"x0": 2}, random_state=1)
+    share = np.bincount(given["x2"], minlength=3) / 20_000
+    pair = second.marginal(["x0", "x2"])[2]
+    assert share == pytest.approx(pair / pair.sum(), abs=0.02)
+
+
+def test_the_most_likely_completion_is_that_of_enumeration(second, truth):
+    row = rows([0, None, 2, 1, 1])
+    table = second.marginal([*(f"h{t}" for t in range(5)), *second.names])
+    seen = table[(*(slice(None),) * 5, 0, slice(None), 2, 1, 1)]
+    best = np.unravel_index(seen.argmax(), seen.shape)
+    assert truth.most_likely(row)["x1"][0] == best[-1]
+
+
+@pytest.mark.parametrize("learn", WAYS)
+def test_every_way_learns_more_than_independence(learn):
+    model = random_hmm_model(8, order=2, diagonal=2.0, random_state=3)
+    train, test = frame(model, 5000), frame(model, 1000, seed=2)
+    shares = [train[name].value_counts(normalize=True) for name in train]
+    alone = sum(
+        np.log(share[test[name]].to_numpy()) for share, name in zip(shares, test, strict=True)
+    )
+    fitted = HigherOrderHMM(2, 2, learn=learn).fit(train)
+    best = model.log_prob(test.to_numpy()).mean()
+    # Stepwise EM has strong pseudo-counts and one start.
+    share = 0.3 if learn == "online-em" else 0.6
+    assert fitted.score(test) > alone.mean() + share * (best - alone.mean())
+
+
+@pytest.mark.parametrize("learn", WAYS)
+def test_missing_cells_and_weights_are_taken(learn):
+    model = random_factorial_model(4, n_categories=5, random_state=0)
+    table = frame(model, 400).astype("Int64")
+    table.iloc[::3, 1] = None
+    table.iloc[::7, :] = None
+    fitted = FactorialHMM(2, 2, learn=learn).fit(table, sample_weight=np.linspace(0.5, 1.5, 400))
+    values = fitted.score_samples(table)
+    assert np.isfinite(values).all()
+    assert values[0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_homogeneous_chains_share_their_tables():
+    model = random_hmm_model(6, order=1, homogeneous=True, diagonal=2.0, random_state=0)
+    fitted = HigherOrderHMM(1, 2, homogeneous=True).fit(frame(model, 3000))
+    apart = HigherOrderHMM(1, 2).fit(frame(model, 3000))
+    assert fitted.diagnostics_["n_parameters"] == 1 + 2 + 2 * 3
+    assert apart.diagnostics_["n_parameters"] == 1 + 5 * 2 + 6 * 2 * 3
+    test = frame(model, 2000, seed=9)
+    assert fitted.score(test) > apart.score(test)
+
+
+def test_homogeneous_columns_get_the_categories_of_all():
+    table = pd.DataFrame({"a": list("xyxy") * 10, "b": list("yzyz") * 10, "c": list("xxzz") * 10})
+    fitted = HigherOrderHMM(1, 2, homogeneous=True).fit(table)
+    assert set(fitted.categories_.values()) == {("x", "y", "z")}
+    numbers = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list("abc"))
+    with pytest.raises(DataError, match="homogeneous=False"), pytest.warns(BinningWarning):
+        HigherOrderHMM(1, 2, homogeneous=True).fit(numbers)
+
+
+def test_a_graph_with_loops_is_learnt_with_and_without_directions():
+    model = random_loopy_model(n_categories=4, diagonal=1.0, random_state=0)
+    train, test = frame(model, 3000), frame(model, 500, seed=5)
+    directed = LatentJunctionTree(model.edges, 2).fit(train)
+    assert directed.junction_.treewidth == 3
+    assert set(directed.n_states_) == set(model.n_states)
+    without = LatentJunctionTree(nx.Graph(model.edges), 2).fit(train)
+    alone = LatentJunctionTree(model.edges, 1).fit(train)
+    assert directed.score(test) > alone.score(test)
+    assert np.isfinite(without.score(test))
+
+
+def test_numbers_of_states_are_chosen_by_held_out_rows():
+    model = random_hmm_model(5, order=1, n_states=3, n_categories=6, diagonal=4.0, random_state=1)
+    fitted = HigherOrderHMM(1).fit(frame(model, 4000))
+    tried = fitted.diagnostics_["candidates"]
+    assert [each["n_states"] for each in tried][:2] == [2, 3]
+    assert set(fitted.n_states_.values()) == {3}
+
+
+def test_the_plan_says_what_it_takes(second):
+    plan = HigherOrderHMM(2, 3).plan(frame(second, 50))
+    assert plan.treewidth == 2
+    assert plan.most_states == 9
+    assert plan.n_parameters > 0
+    assert "treewidth 2" in str(plan)
+    with pytest.raises(TooExpensiveError, match="treewidth"):
+        FactorialHMM(14, 4).plan(frame(second, 50))
+
+
+@pytest.mark.parametrize("learn", ["auto", "spectral"])
+def test_a_saved_model_answers_the_same(learn, second, tmp_path):
+    table = frame(second, 300)
+    graph = nx.Graph(second.edges)
+    for model in (
+        HigherOrderHMM(2, 2, learn=learn),
+        FactorialHMM(2, 2, learn=learn),
+        LatentJunctionTree(second.edges, dict.fromkeys(second.n_states, 2), learn),
+        LatentJunctionTree(graph, 2, learn),
+    ):
+        fitted = model.fit(table)
+        fitted.save(tmp_path / "m.tacit")
+        again = tacit.load(tmp_path / "m.tacit")
+        assert type(again) is type(fitted)
+        assert (again.score_samples(table) == fitted.score_samples(table)).all()
+        assert again.n_states_ == fitted.n_states_
+        assert again.fit(table).score(table) == pytest.approx(fitted.score(table))
+
+
+def test_a_damaged_graph_in_a_file_is_refused(second, tmp_path):
+    HigherOrderHMM(2, 2).fit(frame(second, 200)).save(tmp_path / "m.tacit")
+    header, arrays = read_model(tmp_path / "m.tacit")
+    for change in (
+        {"graph": {"variables": ["x0"], "directed": True, "edges": []}},
+        {"graph": {"variables": 3}},
+        {"states": {}},
+        {"schema": 5},
+    ):
+        write_model(tmp_path / "bad.tacit", {**header, **change}, arrays)
+        with pytest.raises(FileFormatError):
+            tacit.load(tmp_path / "bad.tacit")
+
+
+def test_the_same_data_gives_the_same_model_whatever_the_threads(second):
+    table = frame(second, 1000)
+    one = HigherOrderHMM(2, 2, n_jobs=1).fit(table)
+    two = HigherOrderHMM(2, 2, n_jobs=2).fit(table)
+    assert (one.parameters_.values == two.parameters_.values).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "words"),
+    [
+        (LatentJunctionTree, ArgumentError, "graph=None"),
+        (lambda: LatentJunctionTree(3, 2), ArgumentTypeError, "networkx"),
+        (lambda: LatentJunctionTree([("h", "x0")], 2), TopologyError, "'x1' is not in the graph"),
+        (lambda: HigherOrderHMM(0, 2), ArgumentError, "order"),
+        (lambda: HigherOrderHMM(2, 0), ArgumentError, "n_states=0"),
+        (lambda: HigherOrderHMM(2, 2.5), ArgumentTypeError, "n_states=2.5"),
+        (lambda: HigherOrderHMM(2, "many"), ArgumentError, "auto"),
+        (lambda: HigherOrderHMM(2, {"z": 2}), ArgumentError, "names 'z'"),
+        (lambda: HigherOrderHMM(2, 2, learn="hierarchical"), ArgumentError, "learn"),
+        (lambda: FactorialHMM(0, 2), ArgumentError, "n_chains"),
+        (lambda: HigherOrderHMM(2, 2, features=0), ArgumentError, "features"),
+    ],
+)
+def test_wrong_arguments_are_refused_by_name(make, error, words, second):
+    with pytest.raises(error, match=words):
+        make().fit(frame(second, 50))
+
+
+def test_what_operators_and_junction_trees_cannot_say_is_said(second, tmp_path):
+    fitted = HigherOrderHMM(2, 2, learn="spectral").fit(frame(second, 500))
+    with pytest.raises(NotAvailableError):
+        fitted.posterior(frame(second, 5))
+    with pytest.raises(NotAvailableError, match="joint states"):
+        fitted.to_bif(tmp_path / "m.bif")
+
+
+def test_tiny_tables_are_learnt():
+    for learn, n in itertools.product(WAYS, (1, 2, 5)):
+        fitted = HigherOrderHMM(1, 2, learn=learn).fit([["a", "b", "a"]] * n)
+        assert np.isfinite(fitted.score([["a", "b", "a"]]))

@@ -1,0 +1,575 @@
+"""Gaussian and nonparanormal trees: exact moments, densities, conditionals, files."""
+
+import os
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import multivariate_normal, norm
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import tacit
+from oracles.gaussians import random_gaussian_tree, rows_with_moments, with_holes
+from tacit import GaussianTree, Topology
+from tacit.core.files.model_files import read_model, write_model
+from tacit.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    CategoryError,
+    ColumnError,
+    DataError,
+    FileFormatError,
+    TopologyError,
+)
+
+needs_data = pytest.mark.skipif(
+    not os.environ.get("TACIT_DATA"), reason="the variable TACIT_DATA names no folder of data"
+)
+NORMAL = "normal-scores"
+
+
+def tree_rows(d=6, n=2000, seed=0):
+    """Rows drawn from a Gaussian tree, and the truth."""
+    rng = np.random.default_rng(seed)
+    topology, tree = random_gaussian_tree(d, rng)
+    truth = tree.gaussian(rng.normal(size=d), rng.uniform(0.5, 2.0, d))
+    rows = truth.mean + rng.normal(size=(n, d)) @ truth.factor.T
+    return topology, truth, rows
+
+
+def towns(n=300, seed=0):
+    """Numbers beside categories, all leaning on one number."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=n)
+
+    def noisy():
+        return z + 0.5 * rng.normal(size=n)
+
+    return pd.DataFrame(
+        {
+            "income": np.exp(noisy()),
+            "age": 40 + 10 * noisy(),
+            "size": np.array(["large", "medium", "small"])[np.digitize(noisy(), [-0.5, 0.5])],
+            "coast": noisy() > 0,
+        }
+    )
+
+
+@parametrize_with_checks(
+    [GaussianTree(), GaussianTree(transform=NORMAL, shrinkage="auto"), GaussianTree("chow-liu")]
+)
+def test_the_checks_of_scikit_learn_hold(estimator, check):
+    check(estimator)
+
+
+# ------------------------------------------------------------------------- exact moments
+
+
+@pytest.mark.parametrize("structure", ["neighbor-joining", "chow-liu-joining", "given"])
+@pytest.mark.parametrize("seed", range(3))
+def test_exact_moments_give_back_the_exact_covariance(structure, seed):
+    rng = np.random.default_rng(seed)
+    topology, tree = random_gaussian_tree(7, rng)
+    truth = tree.gaussian(rng.normal(size=7), rng.uniform(0.5, 2.0, 7))
+    names = topology.observed
+    rows = dict(zip(names, rows_with_moments(truth, 20_000, rng).T, strict=True))
+    given_tree = Topology(topology.nodes, topology.edges, topology.observed)
+    asked = given_tree if structure == "given" else structure
+    model = GaussianTree(asked, learn="distances", prior=0.0).fit(rows)
+    assert model.gaussian_.covariance == pytest.approx(truth.covariance, abs=1e-8)
+    assert model.gaussian_.mean == pytest.approx(truth.mean, abs=1e-8)
+    likeliest = GaussianTree(asked, prior=0.0).fit(rows)
+    assert likeliest.gaussian_.covariance == pytest.approx(truth.covariance, abs=1e-3)
+
+
+def test_a_tree_of_observed_columns_keeps_the_correlations_of_neighbours():
+    _, _, rows = tree_rows()
+    sample = np.corrcoef(rows.T)
+    for learn in ("em", "distances"):
+        model = GaussianTree("chow-liu", prior=0.0, learn=learn).fit(rows)
+        scale = model.gaussian_.scale
+        found = model.gaussian_.covariance / np.multiply.outer(scale, scale)
+        for one, other in model.topology_.edges:
+            i, j = int(one[1:]), int(other[1:])
+            assert found[i, j] == pytest.approx(sample[i, j], abs=1e-3 if learn == "em" else 1e-9)
+
+
+def test_without_a_tree_it_is_the_gaussian_of_the_data():
+    _, _, rows = tree_rows()
+    model = GaussianTree(shrinkage=1.0, prior=0.0).fit(rows)
+    assert model.gaussian_.covariance == pytest.approx(np.cov(rows.T, bias=True), abs=1e-9)
+    truth = multivariate_normal(rows.mean(axis=0), np.cov(rows.T, bias=True)).logpdf(rows)
+    assert model.score_samples(rows) == pytest.approx(truth, abs=1e-8)
+    halfway = GaussianTree("star", shrinkage=0.25, prior=0.0).fit(rows).gaussian_.covariance
+    tree = GaussianTree("star", prior=0.0).fit(rows).gaussian_.covariance
+    assert halfway == pytest.approx(0.75 * tree + 0.25 * model.gaussian_.covariance, abs=1e-9)
+
+
+def test_the_tree_is_found_and_likelier_than_no_tree_on_new_rows():
+    topology, truth, rows = tree_rows(10, n=400)
+    rng = np.random.default_rng(9)
+    test = truth.mean + rng.normal(size=(3000, 10)) @ truth.factor.T
+    model = GaussianTree().fit(pd.DataFrame(rows, columns=topology.observed))
+    test = pd.DataFrame(test, columns=topology.observed)
+    free = GaussianTree(shrinkage=1.0).fit(pd.DataFrame(rows, columns=topology.observed))
+    chosen = GaussianTree(shrinkage="auto").fit(pd.DataFrame(rows, columns=topology.observed))
+    assert tacit.evaluate.robinson_foulds(model.topology_, topology) <= 4  # of 14
+    assert model.score(test) > free.score(test)
+    assert chosen.score(test) > free.score(test)
+    assert set(model.diagnostics_["structures"]) >= {"refined-joining", "chow-liu"}
+    assert chosen.diagnostics_["shrinkage"] < 1
+    assert chosen.diagnostics_["shrinkages"][chosen.diagnostics_["shrinkage"]] == max(
+        chosen.diagnostics_["shrinkages"].values()
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_first_structure_stays_where_none_is_clearly_better(seed):
+    noise = np.random.default_rng(seed).normal(size=(200, 8))
+    assert GaussianTree().fit(noise).diagnostics_["structure"] == "refined-joining"
+
+
+def test_the_likeliest_correlations_are_likelier_than_those_of_joined_distances():
+    _, truth, rows = tree_rows(8, n=200, seed=4)
+    joined = GaussianTree("neighbor-joining", learn="distances").fit(rows)
+    likeliest = GaussianTree("neighbor-joining").fit(rows)
+    test = truth.mean + np.random.default_rng(1).normal(size=(3000, 8)) @ truth.factor.T
+    assert likeliest.score(rows) > joined.score(rows)
+    assert likeliest.score(test) > joined.score(test)
+
+
+# ---------------------------------------------------------------------------- densities
+
+
+@pytest.mark.parametrize("transform", [None, NORMAL])
+def test_the_density_of_two_columns_integrates_to_one(transform):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    rows = np.column_stack([np.exp(x), x + 0.7 * rng.normal(size=300)])
+    model = GaussianTree(transform=transform).fit(rows)
+    margins = []
+    for column in rows.T:
+        apart = np.ptp(column)
+        margins.append(np.linspace(column.min() - 3 * apart, column.max() + 3 * apart, 1200))
+    grid = np.stack(np.meshgrid(*margins, indexing="ij"), axis=-1)
+    density = model.density(grid.reshape(-1, 2)).reshape(1200, 1200)
+    total = np.trapezoid(np.trapezoid(density, margins[1], axis=1), margins[0])
+    assert total == pytest.approx(1.0, abs=1e-2 if transform else 1e-6)
+
+
+@pytest.mark.parametrize("transform", [None, NORMAL])
+def test_a_column_has_its_own_density(transform):
+    frame = towns(400)[["income", "age"]]
+    model = GaussianTree(transform=transform).fit(frame)
+    grid = np.linspace(-40, 120, 8001)
+    places, density = model.conditional_density({"age": [None]}, "income", grid)
+    assert np.array_equal(places, grid)
+    assert np.trapezoid(density[0], grid) == pytest.approx(1.0, abs=5e-3)
+    alone = model.density({"income": grid})
+    assert alone == pytest.approx(density[0], rel=1e-9)
+    if transform:
+        assert model.score(frame[["income"]]) > GaussianTree().fit(frame).score(frame[["income"]])
+
+
+@pytest.mark.parametrize("transform", [None, NORMAL])
+def test_a_density_is_that_of_one_cell_given_the_others_times_that_of_the_others(transform):
+    frame = towns(400)[["income", "age"]].assign(other=lambda f: f.age**2)
+    model = GaussianTree(transform=transform).fit(frame)
+    rows = frame.iloc[:20]
+    places = rows["income"].to_numpy()
+    _, density = model.conditional_density(rows, "income", places)
+    chain = np.log(np.diag(density)) + model.score_samples(rows[["age", "other"]])
+    assert model.score_samples(rows) == pytest.approx(chain, rel=1e-9, abs=1e-9)
+
+
+def test_a_row_without_cells_has_density_one():
+    model = GaussianTree().fit(tree_rows()[2])
+    assert model.score_samples(np.full((2, 6), np.nan)).tolist() == [0.0, 0.0]
+
+
+def test_no_number_is_impossible():
+    frame = towns()[["income", "age"]]
+    model = GaussianTree(transform=NORMAL).fit(frame)
+    assert np.isfinite(model.score_samples({"income": [-1e6, 1e6], "age": [0.0, None]})).all()
+
+
+# -------------------------------------------------------------------------- conditionals
+
+
+def test_conditionals_of_plain_numbers_are_exact():
+    _, _, rows = tree_rows()
+    model = GaussianTree().fit(rows)
+    mean, cov = model.gaussian_.mean, model.gaussian_.covariance
+    slope = np.linalg.solve(cov[1:, 1:], cov[1:, 0])
+    expected = mean[0] + (rows[:50, 1:] - mean[1:]) @ slope
+    scale = np.sqrt(cov[0, 0] - slope @ cov[1:, 0])
+    assert model.expectation(rows[:50], "x0") == pytest.approx(expected, abs=1e-9)
+    square = model.expectation(rows[:50], "x0", np.square)
+    assert square == pytest.approx(expected**2 + scale**2, abs=1e-9)
+    quantiles = model.quantiles(rows[:50], "x0", [0.1, 0.5, 0.8])
+    truth = norm.ppf([0.1, 0.5, 0.8], expected[:, None], scale)
+    assert quantiles == pytest.approx(truth, abs=1e-9)
+    assert model.quantiles(rows[:50], "x0", 0.1) == pytest.approx(truth[:, 0])
+    places, density = model.conditional_density(rows[:50], "x0")
+    assert density == pytest.approx(norm.pdf(places, expected[:, None], scale), abs=1e-9)
+    holes = rows[:50].copy()
+    holes[:, 0] = np.nan
+    assert model.impute(holes)[:, 0] == pytest.approx(expected, abs=1e-9)
+
+
+def test_quantiles_of_transformed_numbers_have_the_mass_that_they_name():
+    frame = towns(500)[["income", "age"]]
+    model = GaussianTree(transform=NORMAL).fit(frame)
+    rows = frame.iloc[:5]
+    shares = np.array([0.05, 0.5, 0.9])
+    found = model.quantiles(rows, "income", shares)
+    for row in range(5):
+        for share, quantile in zip(shares, found[row], strict=True):
+            grid = np.linspace(-30, quantile, 6001)
+            _, density = model.conditional_density(rows.iloc[[row]], "income", grid)
+            assert np.trapezoid(density[0], grid) == pytest.approx(share, abs=5e-3)
+    means = model.expectation(rows, "income")
+    grid = np.linspace(-30, 60, 20_001)
+    _, density = model.conditional_density(rows, "income", grid)
+    assert means == pytest.approx(np.trapezoid(density * grid, grid, axis=1), rel=0.02)
+
+
+def test_the_median_of_what_is_transformed_is_the_median():
+    frame = towns(500)[["income", "age"]]
+    model = GaussianTree(transform=NORMAL).fit(frame)
+    asked = frame.iloc[:20].assign(income=np.nan)
+    assert model.impute(asked, numbers="median")["income"].to_numpy() == pytest.approx(
+        model.quantiles(asked, "income", 0.5)
+    )
+    assert model.impute(asked)["income"].to_numpy() == pytest.approx(
+        model.expectation(asked, "income")
+    )
+    assert np.array_equal(model.impute(asked)["age"], asked["age"])
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32 - 1))
+def test_increasing_changes_of_the_columns_change_nothing_of_the_ranks(seed):
+    _, _, rows = tree_rows(4, n=150, seed=seed % 1000)
+    one = GaussianTree("star", NORMAL).fit(rows)
+    other = GaussianTree("star", NORMAL).fit(rows * [1, 2, 3, 4] + 7)
+    asked = with_holes(rows[:10], 0.3, np.random.default_rng(seed))
+    ours = one.impute(asked, numbers="median")
+    theirs = other.impute(asked * [1, 2, 3, 4] + 7, numbers="median")
+    assert theirs == pytest.approx(ours * [1, 2, 3, 4] + 7, rel=1e-3, abs=1e-2)
+
+
+def test_missing_cells_cost_little():
+    topology, truth, rows = tree_rows(8, n=3000)
+    rng = np.random.default_rng(1)
+    test = truth.mean + rng.normal(size=(2000, 8)) @ truth.factor.T
+    whole, holey = (GaussianTree(topology) for _ in range(2))
+    names = topology.observed
+    whole.fit(pd.DataFrame(rows, columns=names))
+    holey.fit(pd.DataFrame(with_holes(rows, 0.3, rng), columns=names))
+    test = pd.DataFrame(test, columns=names)
+    assert holey.score(test) == pytest.approx(whole.score(test), abs=0.05)
+
+
+# --------------------------------------------------------------------------------- mixed
+
+
+@pytest.mark.parametrize("transform", [None, NORMAL])
+def test_mixed_tables_are_imputed(transform):
+    frame = towns(1500)
+    model = GaussianTree(transform=transform, shrinkage="auto").fit(frame[:500])
+    assert model.categories_ == {"size": ("large", "medium", "small"), "coast": (False, True)}
+    rows = frame[500:]
+    shares = model.predict_proba(rows, "size")
+    assert shares.shape == (1000, 3)
+    assert shares.sum(axis=1) == pytest.approx(1.0)
+    right = np.array(model.categories_["size"])[shares.argmax(axis=1)] == rows["size"]
+    assert right.mean() > 0.55
+    holes = rows.assign(size=None, coast=None)
+    filled = model.impute(holes)
+    assert (filled["size"] == rows["size"]).mean() > 0.5
+    assert (filled["coast"].astype(bool) == rows["coast"]).mean() > 0.7
+    assert filled.index.equals(rows.index)
+    both = model.predict_proba(holes, ["size", "coast"])
+    assert both["coast"].shape == (1000, 2)
+    assert model.predict_proba(rows).shape == (1000, 5)
+    assert np.isfinite(model.score_samples(frame)).all()
+
+
+def test_a_tree_over_the_columns_has_indicators_below_a_column_of_categories():
+    frame = towns()
+    model = GaussianTree("((income,age),(size,coast));").fit(frame)
+    assert set(model.topology_.observed) == {"income", "age", "size=large", "size=medium", "coast"}
+    assert "size" in model.topology_.hidden
+    again = GaussianTree(model.topology_).fit(frame)
+    assert again.score(frame) == pytest.approx(model.score(frame), abs=1e-3)
+
+
+def test_few_numbers_are_numbers_unless_they_are_named():
+    rows = {"x": [0, 1, 2, 1, 0, 2] * 5, "y": np.arange(30.0) % 7}
+    assert GaussianTree().fit(rows).schema_.continuous == (0, 1)
+    named = GaussianTree(categorical=["x"]).fit(rows)
+    assert named.schema_.categorical == (0,)
+    assert named.categories_ == {"x": (0, 1, 2)}
+    with pytest.raises(DataError, match="'size' holds something else than numbers"):
+        GaussianTree(categorical="error").fit(towns())
+
+
+# --------------------------------------------------------------------------------- tables
+
+
+def test_rows_come_back_as_they_came():
+    frame = towns()
+    model = GaussianTree().fit(frame)
+    holes = frame[:5].assign(age=[None, 1.0, None, 2.0, 3.0])
+    assert isinstance(model.impute(holes), pd.DataFrame)
+    assert isinstance(model.impute(pl.from_pandas(holes)), pl.DataFrame)
+    assert model.impute({"age": [None, 40.5]})["age"][1] == 40.5
+    drawn = model.sample(7, random_state=0)
+    assert isinstance(drawn, pd.DataFrame)
+    assert list(drawn.columns) == list(frame.columns)
+    assert set(drawn["size"]) <= set(frame["size"])
+    assert model.sample(3, random_state=0, like="dict").keys() == set(frame.columns)
+    assert GaussianTree().fit(tree_rows()[2]).sample(4).shape == (4, 6)
+
+
+def test_samples_follow_the_model_and_what_is_given():
+    frame = towns(2000)
+    model = GaussianTree(transform=NORMAL).fit(frame)
+    drawn = model.sample(20_000, random_state=1)
+    assert np.log(drawn["income"].clip(1e-3)).mean() == pytest.approx(0, abs=0.1)
+    assert drawn["age"].std() == pytest.approx(frame["age"].std(), rel=0.05)
+    large = (frame["size"] == "large").mean()
+    assert (drawn["size"] == "large").mean() == pytest.approx(large, abs=0.03)
+    rich = model.sample(5000, given={"income": 5.0}, random_state=1)
+    assert (rich["income"] == 5.0).all()
+    assert rich["age"].mean() == pytest.approx(
+        model.expectation({"income": [5.0]}, "age")[0], abs=0.5
+    )
+    again = model.sample(5, given={"size": "small"}, random_state=3)
+    assert again.equals(model.sample(5, given={"size": "small"}, random_state=3))
+    assert (again["size"] == "small").all()
+
+
+def test_columns_may_come_in_any_order_or_not_at_all():
+    frame = towns()
+    model = GaussianTree().fit(frame)
+    assert np.array_equal(
+        model.score_samples(frame[["coast", "age", "size", "income"]]), model.score_samples(frame)
+    )
+    assert model.expectation(frame[["age"]], "income").shape == (300,)
+    with pytest.raises(ColumnError, match="did you mean 'income'"):
+        model.score_samples(frame.rename(columns={"income": "incom"}))
+
+
+def test_weights_count_like_repeated_rows():
+    _, _, rows = tree_rows(4, n=60)
+    times = np.random.default_rng(0).integers(1, 4, 60)
+    plain = GaussianTree("refined-joining").fit(rows, sample_weight=times)
+    again = GaussianTree("refined-joining").fit(np.repeat(rows, times, axis=0))
+    assert plain.gaussian_.covariance == pytest.approx(again.gaussian_.covariance, abs=1e-9)
+    some = GaussianTree("star").fit(rows, sample_weight=np.arange(60) < 40)
+    assert some.gaussian_.mean == pytest.approx(rows[:40].mean(axis=0))
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 5, 19, 21])
+@pytest.mark.parametrize("transform", [None, NORMAL])
+def test_few_rows_will_do(n_rows, transform):
+    rows = np.random.default_rng(0).normal(size=(n_rows, 4))
+    rows[:, 3] = 7.0
+    model = GaussianTree(transform=transform, shrinkage="auto").fit(rows)
+    assert np.isfinite(model.score_samples(rows)).all()
+    rows[0, 0] = np.nan
+    assert np.isfinite(model.impute(rows)).all()
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_one_or_two_columns_will_do(d):
+    rows = np.random.default_rng(0).normal(size=(50, d)).cumsum(axis=1)
+    model = GaussianTree(prior=0.0).fit(rows)
+    assert model.gaussian_.covariance == pytest.approx(
+        np.cov(rows.T, bias=True).reshape(d, d), abs=1e-5
+    )
+
+
+def test_validation_rows_choose():
+    _, truth, rows = tree_rows(6, n=100)
+    test = truth.mean + np.random.default_rng(5).normal(size=(500, 6)) @ truth.factor.T
+    model = GaussianTree(shrinkage="auto").fit(rows, validation=test)
+    assert model.diagnostics_["n_rows_tried_with"] == 500
+    assert model.diagnostics_["held_out_score"] == pytest.approx(model.score(test), abs=1e-6)
+
+
+def test_a_grid_search_takes_the_arguments():
+    _, _, rows = tree_rows(5, n=200)
+    search = GridSearchCV(
+        GaussianTree("star"), {"transform": [None, NORMAL], "shrinkage": [0.0, 1.0]}, cv=3
+    ).fit(rows)
+    assert search.best_params_["transform"] is None
+    assert "transform='normal-scores'" in repr(GaussianTree(transform=NORMAL))
+    assert clone(GaussianTree(transform=NORMAL)).get_params()["transform"] == NORMAL
+    assert not hasattr(GaussianTree(), "transform")
+
+
+# ---------------------------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize("transform", [None, NORMAL])
+def test_a_loaded_model_answers_like_the_saved_one(tmp_path, transform):
+    frame = towns()
+    frame.loc[:20, "age"] = np.nan
+    model = GaussianTree(transform=transform, shrinkage="auto").fit(frame)
+    model.save(tmp_path / "model.tacit")
+    loaded = tacit.load(tmp_path / "model.tacit")
+    assert isinstance(loaded, GaussianTree)
+    assert loaded.get_params() == model.get_params()
+    assert np.array_equal(loaded.score_samples(frame), model.score_samples(frame))
+    assert loaded.impute(frame).equals(model.impute(frame))
+    assert loaded.topology_ == model.topology_
+    assert loaded.sample(3, random_state=0).equals(model.sample(3, random_state=0))
+    assert loaded.feature_names_in_.tolist() == list(frame.columns)
+    assert loaded.fit(frame).score(frame) == pytest.approx(model.score(frame))
+    copy = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(copy.score_samples(frame), model.score_samples(frame))
+
+
+def test_a_tree_and_names_that_were_given_are_kept_in_files(tmp_path):
+    rows = {"a": [0, 1, 2] * 10, "b": np.arange(30.0), "c": np.arange(30.0)[::-1] % 7}
+    topology = Topology.star(["a", "b", "c"])
+    model = GaussianTree(topology, categorical=("a",)).fit(rows)
+    model.save(tmp_path / "model.tacit")
+    loaded = tacit.load(tmp_path / "model.tacit")
+    assert loaded.categorical == ["a"]
+    assert loaded.fit(rows).score(rows) == pytest.approx(model.score(rows), abs=1e-4)
+
+
+def damaged(header, arrays):
+    covariance = arrays["covariance"]
+    other = covariance.copy()
+    other[0, 1] += 1.0
+    return {
+        "symmetric": (header, {**arrays, "covariance": other}),
+        "'covariance' is none": (header, {**arrays, "covariance": -covariance}),
+        "is not .* floats": (header, {**arrays, "covariance": covariance[:1]}),
+        "infinities": (header, {**arrays, "mean": arrays["mean"] * np.nan}),
+        "'scores' is a NoneType": ({**header, "scores": None}, arrays),
+        "not the columns": (
+            {**header, "topology": {**header["topology"], "nodes": ["p", "q"]}},
+            arrays,
+        ),
+        "not the distributions": ({**header, "scores": {"0": {}}}, arrays),
+    }
+
+
+ANY = {"covariance": np.eye(2), "mean": np.ones(2)}
+
+
+@pytest.mark.parametrize("match", list(damaged({"topology": {}}, ANY)))
+def test_a_damaged_file_is_refused(tmp_path, match):
+    path = tmp_path / "model.tacit"
+    GaussianTree("star").fit(np.random.default_rng(0).normal(size=(30, 2))).save(path)
+    header, arrays = read_model(path)
+    write_model(path, *damaged(header, arrays)[match])
+    with pytest.raises(FileFormatError, match=match):
+        tacit.load(path)
+
+
+def test_a_model_that_was_not_fitted_leaves_no_file(tmp_path):
+    with pytest.raises(Exception, match="not fitted"):
+        GaussianTree().save(tmp_path / "model.tacit")
+    assert list(tmp_path.iterdir()) == []
+
+
+# --------------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ({"transform": "ranks"}, "transform='ranks' is not known; choose None or 'normal-scores'"),
+        ({"shrinkage": 2}, "shrinkage=2; give a number from 0 to 1, or 'auto'"),
+        ({"shrinkage": "none"}, "shrinkage='none'; give"),
+        ({"shrinkage": True}, "shrinkage=True; give"),
+        ({"learn": "distance"}, "learn='distance' is not known; did you mean 'distances'"),
+        ({"prior": -1}, "prior=-1; give a number that is not negative"),
+        ({"categorical": "score"}, "did you mean 'scores'"),
+        ({"unknown": "x"}, "unknown='x'"),
+        ({"structure": "nj"}, "structure='nj' is neither one of"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_named(arguments, match):
+    model = GaussianTree(**arguments)
+    with pytest.raises(ArgumentError, match=match):
+        model.fit(tree_rows()[2])
+    assert not hasattr(model, "gaussian_")
+
+
+def test_questions_that_make_no_sense_are_answered():
+    frame = towns()
+    model = GaussianTree().fit(frame)
+    with pytest.raises(ArgumentError, match="'size' holds categories; predict_proba"):
+        model.quantiles(frame, "size")
+    with pytest.raises(ArgumentError, match="'age' holds numbers; conditional_density"):
+        model.predict_proba(frame, "age")
+    with pytest.raises(ArgumentError, match="name one column of numbers"):
+        model.expectation(frame, ["age"])
+    with pytest.raises(ArgumentError, match="between 0 and 1"):
+        model.quantiles(frame, "age", [0.5, 1.0])
+    with pytest.raises(ArgumentError, match="q has shape"):
+        model.quantiles(frame, "age", [[0.5]])
+    with pytest.raises(ArgumentError, match="finite numbers"):
+        model.conditional_density(frame, "age", [[1.0]])
+    with pytest.raises(ArgumentError, match="grid must be numbers"):
+        model.conditional_density(frame, "age", ["a"])
+    with pytest.raises(ArgumentError, match="numbers='mode'"):
+        model.impute(frame, numbers="mode")
+    with pytest.raises(ArgumentTypeError, match="given is a list"):
+        model.sample(3, given=["age"])
+    with pytest.raises(CategoryError, match="huge"):
+        model.predict_proba({"size": ["huge"]}, "coast")
+    assert model.set_params(unknown="missing").predict_proba({"size": ["huge"]}, "coast").shape
+    with pytest.raises(TopologyError):
+        GaussianTree("(income,age);").fit(frame)
+    with pytest.raises(DataError, match="nothing to learn"):
+        GaussianTree().fit({"a": ["x", "x"]})
+
+
+# --------------------------------------------------------------------------------- crime
+
+
+@needs_data
+@pytest.mark.slow
+def test_crime_is_predicted_as_well_as_was_measured_before():
+    """Mean absolute errors from 30 of 50 attributes; notes on kernels, section 3.5."""
+    columns = tacit.datasets.load_communities(50)
+    rows = np.stack(list(columns.values()), axis=1)
+    models = {
+        "gaussian": GaussianTree("neighbor-joining", learn="distances"),
+        "nonparanormal": GaussianTree("neighbor-joining", NORMAL),
+        "copula": GaussianTree("star", NORMAL, 1.0),
+        "chosen": GaussianTree("refined-joining", NORMAL, "auto"),
+    }
+    errors = {name: [] for name in models}
+    for split in range(5):
+        rng = np.random.default_rng(split)
+        order = rng.permutation(1994)
+        train, test = rows[order[:1400]], rows[order[1694:]]
+        evidence = [rng.choice(50, 30, replace=False) for _ in range(5)]
+        for name, model in models.items():
+            model.fit(train)
+            for known in evidence:
+                asked = np.full(test.shape, np.nan)
+                asked[:, known] = test[:, known]
+                found = np.clip(model.quantiles(asked, "x50", 0.5), 0, 1)
+                errors[name].append(np.abs(found - test[:, 50]).mean())
+    mean = {name: np.mean(each) for name, each in errors.items()}
+    assert mean["gaussian"] == pytest.approx(0.111, abs=0.006)
+    assert mean["nonparanormal"] == pytest.approx(0.103, abs=0.006)
+    assert mean["copula"] == pytest.approx(0.089, abs=0.004)
+    assert mean["chosen"] <= mean["copula"] + 0.001

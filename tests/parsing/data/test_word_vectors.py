@@ -1,0 +1,66 @@
+"""Word vectors of files."""
+
+import lzma
+
+import numpy as np
+import pytest
+
+from tacit.errors import DataError, FileFormatError, MissingDataError
+from tacit.parsing.data.word_vectors import WordVectors, brown_vectors, read_word_vectors
+
+
+def test_words_are_found_as_written_in_small_letters_or_as_unknown():
+    vectors = WordVectors.of(["a", "B", "b", "<unk>"], [[1, 0], [2, 0], [3, 0], [0, 9]])
+    assert vectors.of_words(["a", "A", "B", "b", "c"])[:, 0].tolist() == [1, 1, 2, 3, 0]
+    assert WordVectors.of(["a", "b"], [[1, 0], [3, 2]]).of_words(["z"]).tolist() == [[2, 1]]
+
+
+def test_all_kinds_of_files_are_read(tmp_path):
+    np.savez(tmp_path / "a.npz", words=np.array(["x", "y"]), vecs=np.eye(2, dtype=np.float16))
+    (tmp_path / "a.txt").write_text("x 1 0 0\ny 0 1 0\n")
+    (tmp_path / "w2v.txt").write_text("2 3\nx 1 0 0\ny 0 1 0\n")
+    (tmp_path / "b.tsv.xz").write_bytes(lzma.compress(b"x\t01\ny\t0\n"))
+    (tmp_path / "liang.txt").write_text("01\tx\t17\n0\ty\t3\n")
+    assert read_word_vectors(tmp_path / "a.npz").vectors.tolist() == [[1, 0], [0, 1]]
+    for name in ("a.txt", "w2v.txt"):
+        found = read_word_vectors(tmp_path / name)
+        assert found.words == ("x", "y")
+        assert found.vectors.tolist() == [[1, 0, 0], [0, 1, 0]]
+    clusters = brown_vectors({"x": "01", "y": "0"})
+    for name in ("b.tsv.xz", "liang.txt"):
+        assert np.allclose(read_word_vectors(tmp_path / name).vectors, clusters.vectors)
+
+
+def test_brown_clusters_are_beginnings_and_bits_of_length_one():
+    vectors = brown_vectors({"x": "01", "y": "0"}).vectors
+    assert np.allclose(vectors, [[0, 3**-0.5, -(3**-0.5), 3**-0.5], [0.5**0.5, 0, -(0.5**0.5), 0]])
+
+
+def test_vectors_are_joined_for_the_words_of_both():
+    both = WordVectors.of(["a"], [[1]]) + WordVectors.of(["b"], [[2, 3]])
+    assert both.of_words(["a", "b", "c"]).tolist() == [[1, 2, 3], [1, 2, 3], [1, 2, 3]]
+    assert both.n_features == 3
+
+
+def test_what_is_wrong_is_said(tmp_path):
+    np.savez(tmp_path / "a.npz", words=np.array(["x"]))
+    (tmp_path / "a.txt").write_text("x 1 0 0\ny 0 1\n")
+    (tmp_path / "n.txt").write_text("x 1 0 0\ny 0 1 q\n")
+    (tmp_path / "b.tsv").write_text("x\t01\ny\t02\n")
+    (tmp_path / "c.npz").write_text("no archive")
+    with pytest.raises(FileFormatError, match=r"has the arrays \['words'\]"):
+        read_word_vectors(tmp_path / "a.npz")
+    with pytest.raises(FileFormatError, match="cannot be read"):
+        read_word_vectors(tmp_path / "c.npz")
+    with pytest.raises(DataError, match="entry 2 has 2 numbers"):
+        read_word_vectors(tmp_path / "a.txt")
+    with pytest.raises(DataError, match="'q'"):
+        read_word_vectors(tmp_path / "n.txt")
+    with pytest.raises(DataError, match="'02' is no path"):
+        read_word_vectors(tmp_path / "b.tsv")
+    with pytest.raises(MissingDataError):
+        read_word_vectors(tmp_path / "nowhere.npz")
+    with pytest.raises(DataError, match="give one row for each"):
+        WordVectors.of(["a"], [[1], [2]])
+    with pytest.raises(DataError, match="no number"):
+        WordVectors.of(["a"], [[np.nan]])

@@ -1,0 +1,60 @@
+"""Chains in and outside groups: sums and the best path against all paths."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tacit.parsing.learn.tag_chunks import MAY_BEGIN, MAY_FOLLOW
+from tacit.parsing.loops.chunking import best_states, group_counts
+
+
+@pytest.fixture(params=range(4))
+def chain(request):
+    random = np.random.default_rng(request.param)
+    following = random.uniform(0.1, 1, (3, 4, 4)) * MAY_FOLLOW[:, None]
+    return random.uniform(0.1, 1, 3) * MAY_BEGIN, following, random.uniform(0.1, 1, (3, 4))
+
+
+def paths(tags, first, following, emitted):
+    """The weight of each sequence of states."""
+    for states in product(range(3), repeat=len(tags)):
+        weight = first[states[0]] * following[states[-1], tags[-1], 3]
+        for at, state in enumerate(states):
+            weight *= emitted[state, tags[at]]
+            if at:
+                weight *= following[states[at - 1], tags[at - 1], state]
+        yield states, weight
+
+
+def test_counts_are_those_of_all_paths(chain):
+    runs, weights = [[0, 1, 2, 1], [3], [1, 1, 0, 2, 3]], np.array([2.0, 1.0, 0.5])
+    expected = [np.zeros(3), np.zeros((3, 4, 4)), np.zeros((3, 4))]
+    likelihood = 0.0
+    for tags, times in zip(runs, weights, strict=True):
+        every = list(paths(tags, *chain))
+        total = sum(weight for _, weight in every)
+        likelihood += times * np.log(total)
+        for states, weight in every:
+            share = times * weight / total
+            expected[0][states[0]] += share
+            for at, state in enumerate(states):
+                after = states[at + 1] if at + 1 < len(tags) else 3
+                expected[1][state, tags[at], after] += share
+                expected[2][state, tags[at]] += share
+    found = [np.zeros_like(table) for table in expected]
+    flat = np.array([tag for tags in runs for tag in tags])
+    starts = np.concatenate([[0], np.cumsum([len(tags) for tags in runs])])
+    assert group_counts(flat, starts, weights, *chain, *found) == pytest.approx(likelihood)
+    for ours, theirs in zip(found, expected, strict=True):
+        assert np.allclose(ours, theirs)
+
+
+@pytest.mark.parametrize("tags", [[2], [0, 1], [3, 1, 2, 0, 1, 1], [1, 1, 1, 1, 1, 1]])
+def test_the_best_path_is_the_best_of_all(chain, tags):
+    first, following, emitted = chain
+    states = np.zeros(len(tags), dtype=np.int64)
+    with np.errstate(divide="ignore"):
+        logs = [np.log(np.tile(first[:, None], 4)), np.log(following), np.log(emitted)]
+    best_states(np.array(tags), *logs, states)
+    assert tuple(states) == max(paths(tags, *chain), key=lambda found: found[1])[0]

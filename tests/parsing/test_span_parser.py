@@ -1,0 +1,228 @@
+"""Unsupervised parsers: what they learn, refuse and return."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+from tacit.errors import ArgumentError, DataError, NotAvailableError, TooExpensiveError
+from tacit.parsing.constituent_context import ConstituentContextModel
+from tacit.parsing.data.parse_trees import ParseTree
+from tacit.parsing.data.word_vectors import WordVectors
+from tacit.parsing.query.brackets import gold_spans, score_brackets
+from tacit.parsing.span_parser import SpanParser
+from tacit.parsing.structure.branching import random_branching, right_branching, top_split
+from tacit.parsing.structure.projective import projective_tree
+from tacit.parsing.structure.units import right_branching_units, sentence_units
+from tacit.toy.sentences import sample_sentences, sample_trees
+
+SENTENCE = "the/DT cat/NN near/IN a/DT house/NN saw/VBD ,/, every/DT dog/NN ./."
+
+
+@pytest.fixture(scope="module")
+def parser():
+    return SpanParser(n_features=5, rank=2).fit(sample_sentences(400, random_state=0))
+
+
+def test_brackets_trees_and_confidence_come_back(parser):
+    found = parser.parse(SENTENCE)
+    assert [word for word, _ in found.sentence] == [
+        "the",
+        "cat",
+        "near",
+        "a",
+        "house",
+        "saw",
+        "every",
+        "dog",
+    ]
+    assert found.tree.leaves() == found.sentence
+    assert sorted((a, b) for _, a, b in found.tree.spans()) == sorted(found.spans)
+    assert (0, 5) in found.spans  # the subject
+    assert (0, 2) in found.spans  # the cat
+    assert 0 < found.confidence < np.inf
+    assert parser.brackets([SENTENCE, SENTENCE]) == [found.spans] * 2
+
+
+def test_units_decide_where_the_metric_weighs_little():
+    text = sample_sentences(300, random_state=1)
+    parser = SpanParser(n_features=5, rank=2, metric_weight=1e-6).fit(text)
+    for sentence in text[:20]:
+        units = sentence_units(sentence, top_split(sentence))
+        expected = right_branching_units(len(sentence), units)
+        assert sorted(parser.parse(sentence).spans) == sorted(expected)
+
+
+def test_groups_and_splits_that_are_learnt_take_the_place_of_rules():
+    # In a language whose modifiers come after their noun, and whose predicates are of no known tag.
+    names = {"VERB": "Q1", "NOUN": "Q2", "DET": "Q3", "ADJ": "Q4", "ADP": "Q5"}
+    text = []
+    for sentence in sample_sentences(300, random_state=1):
+        at = [tag for _, tag in sentence].index("VERB")
+        turned = [*sentence[:at][::-1], sentence[at], *sentence[at + 1 :][::-1]]
+        text.append([(word, names[tag]) for word, tag in turned])
+    parser = SpanParser(prior="learnt", n_features=5, rank=2, metric_weight=1e-6).fit(text)
+    assert parser.diagnostics_["predicates"] == ["Q1"]
+    for sentence in text[:20]:
+        top = [tag for _, tag in sentence].index("Q1")
+        units = sentence_units(sentence, top, groups=parser.shape_.groups(sentence))
+        assert (0, top) in units
+        assert any(sentence[start][1] == "Q2" for start, _ in units)
+        expected = right_branching_units(len(sentence), units)
+        assert sorted(parser.parse(sentence).spans) == sorted(expected)
+    top = right_branching(len(text[0]), 1)
+    assert parser.parse(text[0], top=1).spans[1] == top[1]
+
+
+def test_without_a_prior_the_tree_is_the_shortest_by_the_metric():
+    text = sample_sentences(300, random_state=1)
+    parser = SpanParser(prior=None, n_features=5, rank=2).fit(text)
+    for sentence in text[:10]:
+        metric = parser.distances_.of_sentence([tag for _, tag in sentence])
+        top = top_split(sentence)
+        best = projective_tree(metric, top)
+        assert parser.parse(sentence).spans == best.spans
+        assert parser.parse(sentence).confidence == best.margin
+        assert parser.parse(sentence, top=1).spans == projective_tree(metric, 1).spans
+    free = clone(parser).set_params(top="free").fit(text)
+    assert (
+        free.parse(text[0]).spans
+        == projective_tree(free.distances_.of_sentence([tag for _, tag in text[0]])).spans
+    )
+
+
+def test_groups_help_on_a_language_with_noun_groups(parser):
+    trees = sample_trees(100, random_state=7)
+    golds = [gold_spans(tree) for tree in trees]
+    ours = parser.evaluate(trees, (None,))[None]
+    assert ours == score_brackets(parser.brackets(trees), golds)
+    assert ours.f1 > score_brackets([right_branching(n) for n, _ in golds], golds).f1 + 20
+
+
+def test_moments_of_two_texts_add_up():
+    text = sample_sentences(200, random_state=2)
+    words = sorted({word for sentence in text for word, _ in sentence})
+    vectors = WordVectors.of(words, np.random.default_rng(0).normal(size=(len(words), 4)))
+    whole = SpanParser(vectors=vectors, rank=2).fit(text)
+    parts = SpanParser(vectors=vectors, rank=2).fit(text[:50]).partial_fit(text[50:])
+    assert np.allclose(whole.distances_.table, parts.distances_.table)
+    assert parts.runs_.sentences == whole.runs_.sentences
+    again = parts.fit(text)
+    assert np.array_equal(again.pairs_.counts, whole.pairs_.counts)
+    assert again.runs_.sentences == whole.runs_.sentences
+    assert np.allclose(parts.shape_.emitted, whole.shape_.emitted)
+
+
+def test_groups_are_learnt_when_they_are_asked_for(tmp_path):
+    text = sample_sentences(200, random_state=2)
+    lazy = SpanParser(n_features=5, rank=2).fit(text)
+    eager = SpanParser(n_features=5, rank=2, prior="learnt").fit(text)
+    lazy.brackets(text[:5])
+    assert "shape_" not in vars(lazy)
+    assert "predicates" not in lazy.diagnostics_
+    assert {"shape_", "diagnostics_"} <= vars(eager).keys()
+    assert "shape_" in vars(SpanParser(n_features=5, rank=2, top="learnt").fit(text))
+    assert not hasattr(SpanParser(), "shape_")
+    lazy.save(tmp_path / "before.tacit")  # files hold groups, whoever needs them
+    assert np.array_equal(lazy.shape_.emitted, eager.shape_.emitted)
+    assert lazy.diagnostics_ == eager.diagnostics_
+    lazy.save(tmp_path / "after.tacit")
+    assert (tmp_path / "before.tacit").read_bytes() == (tmp_path / "after.tacit").read_bytes()
+    assert lazy.set_params(prior="learnt").brackets(text) == eager.brackets(text)
+    lazy.set_params(prior="units").partial_fit(["a/NEW b/NEW"])
+    assert "NEW" in lazy.shape_.tags
+
+
+def test_vectors_may_lie_in_a_file(tmp_path):
+    text = sample_sentences(100, random_state=2)
+    words = sorted({word for sentence in text for word, _ in sentence})
+    rows = np.random.default_rng(0).normal(size=(len(words), 4))
+    np.savez(tmp_path / "v.npz", words=np.array(words), vecs=rows)
+    given = SpanParser(vectors=WordVectors.of(words, rows), rank=2).fit(text)
+    read = SpanParser(vectors=tmp_path / "v.npz", rank=2).fit(text)
+    assert np.array_equal(given.distances_.table, read.distances_.table)
+
+
+@pytest.mark.parametrize("prior", ["learnt", "units", None])
+def test_little_text_has_short_vectors(prior):
+    parser = SpanParser(prior=prior).fit(["a/DET cat/NOUN saw/VERB a/DET cat/NOUN"])
+    assert (parser.diagnostics_["n_features"], parser.diagnostics_["rank"]) == (2, 2)
+    assert len(parser.parse("a/DET cat/NOUN saw/VERB a/DET cat/NOUN").spans) == 4
+
+
+@pytest.mark.parametrize("prior", ["learnt", "units", None])
+def test_short_and_strange_sentences_are_done(parser, prior):
+    parser = clone(parser).set_params(prior=prior).fit(sample_sentences(100, random_state=0))
+    assert parser.parse([]).spans == []
+    assert parser.parse([]).tree is None
+    assert parser.parse("./.").tree is None
+    one = parser.parse("rain/NN ./.")
+    assert (str(one.tree), one.spans, one.confidence) == ("(X (NN rain))", [], np.inf)
+    assert parser.parse("rain/NN falls/VBZ").spans == [(0, 2)]
+    assert len(parser.parse("all/ZZ1 tags/ZZ2 are/ZZ3 new/ZZ4").spans) == 3
+
+
+@pytest.mark.parametrize("prior", ["units", None])
+@pytest.mark.parametrize("top", [0, 5, 40])
+def test_a_split_outside_the_sentence_is_refused(parser, prior, top):
+    with pytest.raises(ArgumentError, match=f"no split after {top}"):
+        clone(parser).set_params(prior=prior).fit(sample_sentences(100, random_state=0)).parse(
+            "the/DET cat/NOUN saw/VERB a/DET dog/NOUN", top
+        )
+
+
+def test_long_sentences_are_done_up_to_a_limit(parser):
+    long = [("cat", "NN"), ("of", "IN")] * 60
+    assert len(parser.parse(long).spans) == 119
+    with pytest.raises(TooExpensiveError, match="600 words would take about"):
+        parser.parse(long * 5)
+
+
+def test_wrong_arguments_and_texts_are_refused():
+    with pytest.raises(ArgumentError, match="did you mean 'units'"):
+        SpanParser(prior="unit").fit([SENTENCE])
+    with pytest.raises(ArgumentError, match="top='first'"):
+        SpanParser(top="first").fit([SENTENCE])
+    with pytest.raises(ArgumentError, match="rank=0"):
+        SpanParser(rank=0).fit([SENTENCE])
+    with pytest.raises(DataError, match="no sentence has two words"):
+        SpanParser().fit(["rain/NN ./."])
+    with pytest.raises(DataError, match="no word occurs twice"):
+        SpanParser().fit(["rain/NN falls/VBZ"])
+    with pytest.raises(NotAvailableError, match="call fit first"):
+        SpanParser().parse(SENTENCE)
+
+
+def test_the_constituent_context_model_learns_and_parses():
+    trees = sample_trees(300, random_state=0)
+    model = ConstituentContextModel(longest=12).fit(trees)
+    golds = [gold_spans(tree) for tree in trees]
+    random = np.random.default_rng(0)
+    chance = score_brackets([random_branching(n, random) for n, _ in golds], golds).f1
+    assert score_brackets(model.brackets(trees), golds).f1 > chance + 10
+    assert model.brackets(["one/NUM", "new/ZZ1 tags/ZZ2"]) == [[], [(0, 2)]]
+    by_chance = ConstituentContextModel(start="random", n_restarts=2, longest=8, random_state=0)
+    assert len(by_chance.fit(trees).brackets(trees)) == 300
+    assert ConstituentContextModel(tags="universal").fit([SENTENCE]).tags_ == (
+        "ADP",
+        "DET",
+        "NOUN",
+        "VERB",
+    )
+    with pytest.raises(DataError, match="no sentence has 2 to 10 words"):
+        ConstituentContextModel().fit(["rain/NN"])
+    with pytest.raises(NotAvailableError, match="call fit first"):
+        ConstituentContextModel().brackets([])
+    with pytest.raises(ArgumentError, match="start='spilt'"):
+        ConstituentContextModel(start="spilt").fit(trees)
+
+
+@pytest.mark.filterwarnings("ignore:Can't test estimator")
+@pytest.mark.parametrize("model", [SpanParser(), ConstituentContextModel()])
+def test_scikit_learn_has_no_complaint(model):
+    check_estimator(model)
+
+
+def test_toy_trees_are_trees():
+    assert all(isinstance(tree, ParseTree) for tree in sample_trees(5, random_state=0))
+    assert sample_trees(5, random_state=0) == sample_trees(5, random_state=0)

@@ -1,0 +1,257 @@
+"""Data that experiments look for, made up."""
+
+import numpy as np
+import pytest
+
+from tacit.reproduce.language import texts
+from tacit.reproduce.numbers import towns
+from tacit.reproduce.parsing import brackets, grammars
+from tacit.reproduce.sequences import tags
+from tacit.reproduce.trees import splice_sites as sites
+from tacit.reproduce.trees import stocks
+
+
+@pytest.fixture(scope="session")
+def folder_of_stocks(tmp_path_factory):
+    """Prices of 62 stocks on 300 days, which rise and fall with a market and with groups."""
+    rng = np.random.default_rng(0)
+    market, groups = rng.normal(size=(300, 1)), rng.normal(size=(300, 6))
+    own = rng.normal(size=(300, 62))
+    steps = 0.7 * market + 0.7 * np.repeat(groups, 11, axis=1)[:, :62] + own
+    prices = np.exp(0.01 * np.cumsum(steps, axis=0))
+    days = np.datetime64("2001-01-01") + np.arange(300)
+    lines = [",".join(["date", *(f"S{place}" for place in range(62))])]
+    lines += [
+        ",".join([str(day), *(f"{price:.6f}" for price in row)])
+        for day, row in zip(days, prices, strict=True)
+    ]
+    folder = tmp_path_factory.mktemp("data")
+    path = folder / "sp500_daily" / "adjusted_close_1999_2021.csv"
+    path.parent.mkdir()
+    path.write_text("\n".join(lines) + "\n")
+    return folder
+
+
+@pytest.fixture
+def made_up_stocks(folder_of_stocks, monkeypatch):
+    """The folder that loaders look in; what experiments remember of another is forgotten."""
+    caches = (stocks.stock_moves, stocks._split, stocks._learnt, stocks._warm_up)
+    for cache in caches:
+        cache.cache_clear()
+    monkeypatch.setenv("TACIT_DATA", str(folder_of_stocks))
+    yield folder_of_stocks
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def folder_of_sites(folder_of_stocks):
+    """Sequences around signals and splice junctions, whose classes differ in how often letters occur."""
+    rng = np.random.default_rng(1)
+    folder = folder_of_stocks  # loaders look in one folder
+
+    def letters(shares, length):
+        return "".join(rng.choice(list("ACGT"), size=length, p=shares))
+
+    lines = ["label,sequence"]
+    for number in range(240):
+        shares = [0.4, 0.1, 0.1, 0.4] if number % 2 else [0.2, 0.3, 0.3, 0.2]
+        lines.append(f"{number % 2},{letters(shares, 100)}AATAAA{letters(shares, 100)}")
+    path = folder / "polya_omni_aataaa" / "polya_omni_AATAAA_10300.csv"
+    path.parent.mkdir()
+    path.write_text("\n".join(lines) + "\n")
+    kinds = {"EI": [0.4, 0.2, 0.2, 0.2], "IE": [0.2, 0.2, 0.2, 0.4], "N": [0.25] * 4}
+    lines = [
+        f"{kind}, S{number}, {letters(shares, 60)}"
+        for number in range(100)
+        for kind, shares in kinds.items()
+    ]
+    lines[5] = lines[5][:-2] + "NR"
+    lines += lines[:30]  # sequences that occur twice
+    path = folder / "splice" / "splice.data"
+    path.parent.mkdir()
+    path.write_text("\n".join(lines) + "\n")
+    return folder
+
+
+@pytest.fixture
+def made_up_sites(folder_of_sites, monkeypatch):
+    """The folder that loaders look in; what experiments remember of another is forgotten."""
+    caches = (sites._strands, sites.split_of, sites._warm_up)
+    for cache in caches:
+        cache.cache_clear()
+    monkeypatch.setenv("TACIT_DATA", str(folder_of_sites))
+    yield folder_of_sites
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def folder_of_towns(folder_of_stocks):
+    """Attributes of 300 towns in five groups, some of them skewed; crime goes with one group."""
+    from tacit.datasets.communities import _ATTRIBUTES, _PLACES
+
+    rng = np.random.default_rng(2)
+    groups = rng.normal(size=(300, 5))
+    numbers = np.repeat(groups, 25, axis=1)[:, : len(_ATTRIBUTES)]
+    numbers = numbers + 0.6 * rng.normal(size=numbers.shape)
+    numbers[:, ::3] = np.exp(numbers[:, ::3])
+    crime = np.exp(groups[:, 1] + 0.5 * rng.normal(size=300))
+    rows = np.column_stack([numbers, crime])
+    rows = (rows - rows.min(axis=0)) / np.ptp(rows, axis=0)
+    lines = [",".join([*(["1"] * len(_PLACES)), *(f"{cell:.2f}" for cell in row)]) for row in rows]
+    cells = lines[7].split(",")
+    cells[len(_PLACES) + 3] = "?"
+    lines[7] = ",".join(cells)
+    path = folder_of_stocks / "communities_crime" / "communities.data"
+    path.parent.mkdir()
+    path.write_text("\n".join(lines) + "\n")
+    return folder_of_stocks
+
+
+@pytest.fixture
+def made_up_towns(folder_of_towns, monkeypatch):
+    """The folder that loaders look in; what experiments remember of another is forgotten."""
+    caches = (towns.towns, towns.split_of, towns._kernel_model)
+    for cache in caches:
+        cache.cache_clear()
+    monkeypatch.setenv("TACIT_DATA", str(folder_of_towns))
+    yield folder_of_towns
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def folder_of_tags(folder_of_stocks):
+    """Sentences of five tags whose next one depends on the two before it."""
+    rng = np.random.default_rng(3)
+    moves = rng.dirichlet(np.full(6, 0.3), size=(6, 6))
+    moves[:, :, 5] = 0.1  # the end
+    moves /= moves.sum(axis=2, keepdims=True)
+    moves[5, 5, 5] = 0.0
+
+    def sentence():
+        before, found = (5, 5), []
+        while len(found) < 40:
+            chances = moves[before]
+            tag = int(rng.choice(6, p=chances / chances.sum()))
+            if tag == 5:
+                break
+            found.append("ABCDE"[tag])
+            before = before[1], tag
+        return " ".join(found or ["A"])
+
+    folder = folder_of_stocks / "postags"
+    folder.mkdir()
+    for part, n in (("train", 150), ("dev", 40), ("test", 40)):
+        text = "\n".join(sentence() for _ in range(n)) + "\n"
+        (folder / f"en_ewt.upos.{part}.txt").write_text(text)
+    return folder_of_stocks
+
+
+@pytest.fixture
+def made_up_tags(folder_of_tags, monkeypatch):
+    """The folder that loaders look in; what experiments remember of another is forgotten."""
+    caches = (tags.tags_of, tags._warm_up)
+    for cache in caches:
+        cache.cache_clear()
+    monkeypatch.setenv("TACIT_DATA", str(folder_of_tags))
+    yield folder_of_tags
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def folder_of_texts(folder_of_stocks):
+    """Four corpora of forty words in groups that follow each other; some lines are blank."""
+    rng = np.random.default_rng(4)
+    moves = rng.dirichlet(np.full(5, 0.2), size=5)  # of groups of eight words
+
+    def line():
+        group, found = int(rng.integers(5)), []
+        while rng.random() > 0.15:
+            found.append(f"w{group}{int(8 * rng.random() ** 2)}")
+            group = int(rng.choice(5, p=moves[group]))
+        return " ".join(found)
+
+    for corpus in texts.CORPORA:
+        folder = folder_of_stocks / "lm" / corpus
+        folder.mkdir(parents=True)
+        for part, n in (("train", 160), ("valid", 40), ("test", 40)):
+            lines = [line() for _ in range(n)]
+            rare = [f"rare{number}" for number in range(4)] if part == "train" else []
+            (folder / f"{part}.txt").write_text("\n".join([*lines, *rare, "<unk> w00"]) + "\n")
+    return folder_of_stocks
+
+
+@pytest.fixture
+def made_up_texts(folder_of_texts, monkeypatch):
+    """The folder that loaders look in; what experiments remember of another is forgotten."""
+    caches = (texts.judged, texts.texts_of, texts._few_lines, texts._warm_up, texts._classes)
+    for cache in caches:
+        cache.cache_clear()
+    monkeypatch.setenv("TACIT_DATA", str(folder_of_texts))
+    yield folder_of_texts
+    for cache in caches:
+        cache.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def folder_of_treebanks(folder_of_stocks):
+    """Trees, tagged text and word vectors of a small grammar, its words many times as many."""
+    from tacit.parsing.data.parse_trees import ParseTree
+    from tacit.toy import sample_trees
+
+    rng = np.random.default_rng(5)
+
+    def other_words(tree):
+        if tree.word is not None:
+            return ParseTree(tree.label, (), f"{tree.word}{rng.integers(5)}")
+        return ParseTree(tree.label, tuple(map(other_words, tree.children)))
+
+    def put(path, text):
+        (folder_of_stocks / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder_of_stocks / path).write_text(text)
+
+    words = set()
+    for number, name in enumerate(brackets.TREEBANKS):
+        trees = [other_words(tree) for tree in sample_trees(80, random_state=number)]
+        put(f"treebanks/{name}/{name}.mrg", "".join(f"{tree}\n" for tree in trees))
+        words |= {word for tree in trees for word, _ in tree.leaves()}
+    for name in ("conll2000", "brown"):
+        trees = [other_words(tree) for tree in sample_trees(20, random_state=9)]
+        lines = [" ".join(f"{w}|||{t}" for w, t in tree.leaves()) for tree in trees]
+        put(f"tagged_text/{name}_universal.txt", "\n".join(lines) + "\n")
+    words = sorted(words)
+    for language in ("en", "es"):
+        bits = {word: format(rng.integers(8), "03b") for word in words}
+        lines = "".join(f"{word}\t{path}\n" for word, path in bits.items())
+        put(f"embeddings/brown_clusters_{language}.tsv", lines)
+    for name, size in (("glove100_en", 10), ("cca50_en", 8)):
+        rows = rng.normal(size=(len(words), size)).astype(np.float32)
+        np.savez(folder_of_stocks / "embeddings" / f"{name}.npz", words=np.array(words), vecs=rows)
+    for name in set(grammars.TREEBANKS) - set(brackets.TREEBANKS):
+        trees = "".join(f"{tree}\n" for tree in sample_trees(80, random_state=7))
+        put(f"treebanks/{name}/{name}.mrg", trees)
+    return folder_of_stocks
+
+
+@pytest.fixture
+def made_up_treebanks(folder_of_treebanks, monkeypatch):
+    """The folder that loaders look in; what experiments remember of another is forgotten."""
+    caches = (
+        brackets.bank_of,
+        brackets.clusters_of,
+        brackets._texts,
+        brackets._vectors,
+        brackets._contexts,
+        brackets._by_metric,
+        grammars.trees_of,
+        grammars.judged,
+    )
+    for cache in caches:
+        cache.cache_clear()
+    monkeypatch.setenv("TACIT_DATA", str(folder_of_treebanks))
+    yield folder_of_treebanks
+    for cache in caches:
+        cache.cache_clear()

@@ -1,0 +1,179 @@
+"""Language models on texts: lines, choices and perplexities against doing it by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tacit.datasets.texts import load_corpus
+from tacit.errors import MissingDataError
+from tacit.language.class_lm import ClassLM
+from tacit.language.data.corpus import read_corpus
+from tacit.language.kneser_ney_lm import KneserNeyLM
+from tacit.language.mixed_lm import MixedLM
+from tacit.language.power_low_rank_lm import PowerLowRankLM
+from tacit.reproduce import run
+from tacit.reproduce.language import texts
+from tacit.reproduce.language.table_9_3 import PLRE as GIVEN
+from tacit.reproduce.language.texts import (
+    BO_KN,
+    CORPORA,
+    INT_MKN,
+    OWN,
+    PLRE,
+    RUSSIAN,
+    TextCase,
+    TextTrial,
+    judged,
+    learnt,
+    lines_of,
+    perform,
+    texts_of,
+)
+from tacit.reproduce.runner.grids import Method
+
+pytestmark = pytest.mark.usefixtures("made_up_texts")
+CASE = TextCase("ptb")
+CLASSES = Method("class", texts.CLASSES, (("n_classes", 5),))
+MIXED = Method("mixed", texts.MIXTURE, (("n_classes", 5),))
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+@pytest.mark.parametrize("split", ["train", "valid", "test"])
+def test_whole_texts_are_those_of_the_loader(corpus, split):
+    found, expected = texts_of(TextCase(corpus)), load_corpus(corpus, split)
+    assert found.vocabulary == expected.vocabulary
+    own = read_corpus(getattr(found, split), vocabulary=found.vocabulary)
+    assert own.ids.tolist() == expected.ids.tolist()
+    assert own.ends.tolist() == expected.ends.tolist()
+
+
+def test_less_text_is_spread_over_all_of_it_and_has_its_own_vocabulary():
+    found, lines = texts_of(TextCase("ptb", 4, 3)), lines_of("ptb", "train")
+    assert found.train == lines[::4]
+    assert found.valid == lines_of("ptb", "valid")[::3]
+    assert found.test == lines_of("ptb", "test")[::3]
+    assert set(found.vocabulary.words[3:]) == set(" ".join(lines[::4]).split()) - {"<unk>"}
+    assert found.n_words == len(" ".join(lines[::4]).split())
+
+
+def test_words_that_occur_once_are_unknown_where_the_thesis_has_it_so():
+    assert "rare0" in texts_of(CASE).vocabulary.words
+    assert "rare0" not in texts_of(TextCase(RUSSIAN)).vocabulary.words
+
+
+@pytest.mark.parametrize("method", [BO_KN, INT_MKN])
+def test_perplexities_are_those_of_the_estimator_on_the_loaders_text(method, made_up_texts):
+    folder = made_up_texts / "lm" / "ptb"
+    model = KneserNeyLM(3, **dict(method.options)).fit(str(folder / "train.txt"))
+    found = perform(TextTrial(CASE, 3, 0, method))
+    for part in ("valid", "test"):
+        expected = float(model.perplexity(str(folder / f"{part}.txt")))
+        assert getattr(found, part) == pytest.approx(expected, rel=1e-5)  # six digits are kept
+
+
+def test_gains_are_shares_of_the_perplexity_of_modified_kneser_ney():
+    own, peer = (perform(TextTrial(CASE, 2, 0, method)) for method in (BO_KN, INT_MKN))
+    assert own.gain == pytest.approx(100 * (peer.test - own.test) / peer.test, rel=1e-3)
+    assert (peer.gain, peer.n_ahead) == (0, 0)
+
+
+def test_drawn_texts_have_as_many_lines_drawn_with_replacement():
+    own, peer = (judged(CASE, 2, 0, method) for method in (BO_KN, INT_MKN))
+    rng = np.random.default_rng(0)
+    expected = []
+    for _ in range(10):
+        lines = rng.integers(len(own.logs), size=len(own.logs))
+        log = sum(own.logs[line] for line in lines)
+        n_words = sum(own.sizes[line] for line in lines)
+        expected.append(math.exp(-log / n_words))
+    assert own.drawn() == pytest.approx(expected, rel=1e-12)
+    found = perform(TextTrial(CASE, 2, 0, BO_KN))
+    assert found.mean == pytest.approx(np.mean(expected), rel=1e-5)
+    assert found.spread == pytest.approx(np.std(expected, ddof=1), rel=1e-4)
+    assert found.n_ahead == sum(own.drawn() < peer.drawn())
+    assert own.sizes.sum() == sum(len(line.split()) + 1 for line in texts_of(CASE).test)
+
+
+def test_mixtures_have_the_classes_of_the_model_beside_them_and_their_time():
+    classes, mixed = (learnt(texts_of(CASE), 3, 0, method) for method in (CLASSES, MIXED))
+    assert mixed.model.models[1] is classes.model
+    assert mixed.seconds > classes.seconds
+    assert mixed.chosen == f"weight of classes {mixed.model.weights_[1]:.3f}"
+    own = texts_of(CASE)
+    expected = ClassLM(3, 5, vocabulary=own.vocabulary).fit(own.train)
+    assert classes.model.classes_.tolist() == expected.classes_.tolist()
+    again = MixedLM(mixed.model.models).fit(own.valid)
+    assert mixed.model.weights_.tolist() == again.weights_.tolist()
+
+
+def test_ranks_for_russian_are_the_best_of_the_thesis_range(monkeypatch):
+    monkeypatch.setattr(texts, "RANK_SHARES", {RUSSIAN: (0.02, 0.1)})
+    own = texts_of(TextCase(RUSSIAN))
+    n_types = len(own.vocabulary)
+    tried = {}
+    for two in (round(0.02 * n_types), round(0.1 * n_types)):
+        for three in (round(0.02 * n_types), round(0.1 * n_types)):
+            model = PowerLowRankLM(
+                3,
+                preset="thesis",
+                ranks={2: two, 3: three},
+                vocabulary=own.vocabulary,
+                random_state=0,
+            ).fit(own.train)
+            tried[two, three] = float(model.perplexity(own.valid))
+    assert len(set(tried.values())) > 1
+    best = min(tried, key=tried.get)
+    found = judged(TextCase(RUSSIAN), 3, 0, PLRE)
+    assert found.valid == pytest.approx(tried[best], rel=1e-12)
+    assert found.chosen == f"order 2: ranks {best[0]}; order 3: ranks {best[1]}"
+
+
+@pytest.mark.parametrize(("method", "chosen_on"), [(PLRE, "valid"), (OWN, "valid"), (GIVEN, None)])
+def test_ensembles_are_given_the_text_to_choose_by_and_never_the_test_text(
+    method, chosen_on, monkeypatch
+):
+    asked, fit = [], PowerLowRankLM.fit
+
+    def watched(self, X, y=None, *, validation=None):
+        asked.append((self.get_params(), X, validation))
+        return fit(self, X, y, validation=validation)
+
+    monkeypatch.setattr(PowerLowRankLM, "fit", watched)
+    own = texts_of(CASE)
+    learnt(own, 3, 7, method)
+    ((given, train, validation),) = asked
+    assert train is own.train
+    assert validation is (own.valid if chosen_on else None)
+    assert (given["order"], given["random_state"], given["n_jobs"]) == (3, 7, 1)
+    assert given["preset"] == dict(method.options).get("preset")
+    assert given["ranks"] == ({2: (90,), 3: (90,)} if method is GIVEN else "auto")
+
+
+def test_ranks_above_the_order_are_left_out():
+    found = learnt(texts_of(CASE), 2, 0, GIVEN)
+    assert max(found.model.plans_) == 2
+
+
+def test_what_several_experiments_ask_is_learnt_once(tmp_path, monkeypatch):
+    run("fig-9.2", scale="tiny", out=tmp_path)
+
+    def never(*args):
+        raise AssertionError("learnt again")
+
+    monkeypatch.setattr(texts, "learnt", never)
+    trial = TextTrial(TextCase("ptb", 2), 3, 0, PLRE)
+    assert perform(trial).method == "PLRE"
+
+
+def test_without_the_texts_it_is_said_where_they_belong(tmp_path, monkeypatch):
+    monkeypatch.setenv("TACIT_DATA", str(tmp_path))
+    with pytest.raises(MissingDataError, match=r"lm/ptb/train\.txt"):
+        run("table-9.1", scale="tiny", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_longer_work_is_told_as_longer():
+    few, many = (TextTrial(CASE, 3, 0, method).work for method in (INT_MKN, OWN))
+    assert 0 < few < many
+    assert TextTrial(TextCase("ptb", 8), 3, 0, OWN).work < many

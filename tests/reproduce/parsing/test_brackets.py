@@ -1,0 +1,190 @@
+"""Brackets of treebanks: sentences, parts and scores against doing it by hand."""
+
+import numpy as np
+import pytest
+
+from tacit.datasets.treebanks import load_tagged_text, load_treebank, load_word_vectors
+from tacit.errors import MissingDataError
+from tacit.parsing.constituent_context import ConstituentContextModel
+from tacit.parsing.data.parse_trees import ParseTree
+from tacit.parsing.query.brackets import gold_spans, gold_top, score_brackets
+from tacit.parsing.span_parser import SpanParser
+from tacit.parsing.structure.branching import right_branching, top_split
+from tacit.reproduce import run
+from tacit.reproduce.parsing import brackets, fig_8_5, table_8_1, table_8_2
+from tacit.reproduce.parsing.brackets import (
+    CHINESE,
+    ENGLISH,
+    SPANISH,
+    BankCase,
+    BankTrial,
+    bank_of,
+    clusters_of,
+    perform,
+)
+
+pytestmark = pytest.mark.usefixtures("made_up_treebanks")
+TRAIN, TEST = (BankCase(ENGLISH, part) for part in ("train", "test"))
+
+
+def method(name):
+    every = (
+        method
+        for module in (table_8_2, table_8_1, fig_8_5)
+        for method in module.EXPERIMENT.settings["tiny"].methods
+    )
+    return next(each for each in every if each.name == name)
+
+
+def by_hand(case, longest, spans):
+    """The scores of brackets for the sentences of a part."""
+    golds = [gold_spans(tree) for tree in part_of(case)]
+    return score_brackets(spans, golds, longest)
+
+
+def part_of(case):
+    trees = load_treebank(case.treebank)
+    train = [tree for number, tree in enumerate(trees, 1) if number % 5]
+    return {"train": train, "test": trees[4::5], "all": trees}[case.part]
+
+
+def checked(case, longest, name, spans, seed=0):
+    found = perform(BankTrial(case, longest, seed, method(name)))
+    wanted = by_hand(case, longest, spans)
+    assert found.f1 == pytest.approx(wanted.f1, rel=1e-5)  # six digits are kept
+    assert found.without_whole == pytest.approx(wanted.without_whole, rel=1e-5)
+    assert found.by_sentence == pytest.approx(wanted.by_sentence, rel=1e-5)
+    assert found.n_sentences == wanted.n_sentences > 0
+    assert found.case == case
+
+
+@pytest.mark.parametrize("case", [TRAIN, TEST], ids=str)
+def test_context_models_learn_from_training_sentences_of_up_to_the_length(case):
+    model = ConstituentContextModel(longest=8).fit(part_of(TRAIN))
+    checked(case, 8, "CCM", model.brackets(part_of(case)))
+
+
+def test_universal_tags_and_clusters_stand_in_for_tags():
+    case = BankCase(ENGLISH)
+    trees = part_of(case)
+    model = ConstituentContextModel(longest=8, tags="universal").fit(trees)
+    checked(case, 8, "CCM-U", model.brackets(trees))
+    clusters = clusters_of(ENGLISH)
+    text = [[(w, f"{t} {clusters[w]}") for w, t in tree.leaves()] for tree in trees]
+    checked(case, 8, "CCM-OB", ConstituentContextModel(longest=8).fit(text).brackets(text))
+
+
+def test_words_of_one_cluster_have_one_name(made_up_treebanks):
+    lines = (made_up_treebanks / "embeddings" / "brown_clusters_en.tsv").read_text().splitlines()
+    paths = dict(line.split("\t") for line in lines)
+    names = clusters_of(ENGLISH)
+    assert len(set(names.values())) == len(set(paths.values()))
+    assert all((names[a] == names[b]) == (paths[a] == paths[b]) for a in paths for b in paths)
+
+
+@pytest.mark.parametrize("case", [TRAIN, TEST], ids=str)
+@pytest.mark.parametrize("name", ["CC", "CC-O", "BC-O"])
+def test_the_metric_learns_from_training_sentences_and_tagged_text(case, name):
+    text = [tree.leaves() for tree in part_of(TRAIN)]
+    text += [*load_tagged_text("conll2000"), *load_tagged_text("brown")]
+    vectors = load_word_vectors({"CC": "cca50_en", "BC": "brown_clusters_en"}[name[:2]])
+    parser = SpanParser(prior=None, vectors=vectors).fit(text)
+    golds = [gold_spans(tree) for tree in part_of(case)]
+    tops = [gold_top(*gold) for gold in golds] if name.endswith("-O") else None
+    checked(case, 10, name, parser.brackets(part_of(case), tops))
+
+
+def test_neural_vectors_are_cut_to_some_directions_and_to_length_one(monkeypatch):
+    assert brackets.N_NEURAL == 50
+    monkeypatch.setattr(brackets, "N_NEURAL", 3)
+    found = brackets._vectors("neural", ENGLISH)
+    assert found.n_features == 3
+    assert np.allclose(np.linalg.norm(found.vectors, axis=1), 1)
+    unit = load_word_vectors("glove100_en").unit().vectors
+    left, sizes, _ = np.linalg.svd(unit, full_matrices=False)
+    cut = left[:, :3] * sizes[:3]
+    cut /= np.linalg.norm(cut, axis=1, keepdims=True)
+    assert np.allclose(found.vectors @ found.vectors.T, cut @ cut.T)
+
+
+@pytest.mark.parametrize("treebank", [SPANISH, CHINESE])
+def test_other_languages_have_no_tagged_text(treebank):
+    case = BankCase(treebank, "test")
+    text = [tree.leaves() for tree in part_of(BankCase(treebank, "train"))]
+    vectors = load_word_vectors("brown_clusters_es") if treebank == SPANISH else "cca"
+    parser = SpanParser(prior=None, vectors=vectors, n_features=8).fit(text)
+    checked(case, 10, "BC", parser.brackets(part_of(case)))
+
+
+@pytest.mark.parametrize("ending", ["", "-O"])
+def test_right_branching_has_the_same_top_brackets(ending):
+    golds = [gold_spans(tree) for tree in part_of(TEST)]
+    tops = [top_split(tree.leaves()) for tree in part_of(TEST)]
+    if ending:
+        tops = [gold_top(*gold) for gold in golds]
+    spans = [right_branching(n, top) for (n, _), top in zip(golds, tops, strict=True)]
+    checked(TEST, 10, f"right-branching{ending}", spans)
+
+
+def test_our_own_parser_is_the_default_one():
+    text = [tree.leaves() for tree in part_of(TRAIN)]
+    text += [*load_tagged_text("conll2000"), *load_tagged_text("brown")]
+    checked(TEST, 10, "SpanParser", SpanParser(n_features=8).fit(text).brackets(part_of(TEST)))
+
+
+def test_random_starts_have_their_seeds():
+    case = BankCase(ENGLISH, most=10)
+    model = ConstituentContextModel(start="random", n_restarts=1, random_state=4)
+    spans = model.fit(part_of(case)).brackets(part_of(case))
+    checked(case, 10, "CCM, random starts", spans, seed=4)
+
+
+def test_less_is_spread_over_all_of_it_and_long_sentences_are_not_judged():
+    whole, less = bank_of(ENGLISH, 1), bank_of(ENGLISH, 4)
+    assert less.sentences == whole.sentences[::4]
+    found = perform(BankTrial(BankCase(ENGLISH, most=6), 6, 0, method("CCM")))
+    assert found.n_sentences == sum(n <= 6 for n, _ in whole.golds) < len(whole.golds)
+
+
+def test_trees_without_words_are_left_out(monkeypatch):
+    trees = [*load_treebank(ENGLISH)[:3], ParseTree("S", (ParseTree(".", (), "."),))]
+    monkeypatch.setattr("tacit.datasets.treebanks.load_treebank", lambda _: trees)
+    bank_of.cache_clear()
+    assert len(bank_of(ENGLISH, 1).sentences) == 3
+
+
+def test_vectors_that_are_not_to_be_had_make_no_trials():
+    names = {case: set() for case in brackets.TREEBANKS}
+    for trial in table_8_2.EXPERIMENT.settings["paper"].trials():
+        names[trial.case.treebank].add(trial.method.name)
+    assert names[ENGLISH] == set(table_8_2.NAMES)
+    without = {"NN", "NN-O", "CC", "CC-O"}
+    assert names[SPANISH] == names[CHINESE] == names[ENGLISH] - without
+
+
+def test_what_is_not_random_has_one_seed_and_the_metric_a_few():
+    counts = {}
+    for trial in fig_8_5.EXPERIMENT.settings["paper"].trials():
+        counts[trial.method.name] = counts.get(trial.method.name, 0) + 1
+    assert counts == {
+        "CCM, random starts": 100,
+        "CCM, start by splits": 1,
+        "spectral": 3,
+        "SpanParser": 3,
+    }
+
+
+@pytest.mark.parametrize("name", ["table-8.1", "table-8.2", "fig-8.5"])
+def test_without_the_treebanks_it_is_said_where_they_belong(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("TACIT_DATA", str(tmp_path))
+    with pytest.raises(MissingDataError, match=r"treebanks/wsj_sample/wsj_sample\.mrg"):
+        run(name, scale="tiny", out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_longer_work_is_told_as_longer():
+    ccm = method("CCM")
+    assert 0 < BankTrial(TRAIN, 10, 0, ccm).work < BankTrial(TRAIN, 40, 0, ccm).work
+    assert (
+        BankTrial(TRAIN, 10, 0, method("right-branching")).work < BankTrial(TRAIN, 10, 0, ccm).work
+    )

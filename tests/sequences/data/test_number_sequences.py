@@ -1,0 +1,100 @@
+"""Sequences of numbers from whatever holds them."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from tacit.errors import ArgumentTypeError, DataError
+from tacit.sequences.data.number_sequences import folds, read_series
+
+
+def test_all_forms_of_the_same_sequences_are_read_alike():
+    first, second = [1.0, 2.0], [3.0, np.nan, 5.0]
+    forms = [
+        [first, second],
+        [np.array(first), pd.Series(second)],
+        ([*first, *second], [2, 3]),
+        (np.array([*first, *second]), np.array([2, 3])),
+        [[1, 2], [3, None, 5]],
+        [np.array(first)[:, None], np.array(second)[:, None]],
+    ]
+    for form in forms:
+        found = read_series(form)
+        assert np.array_equal(found.values[:, 0], [1, 2, 3, np.nan, 5], equal_nan=True)
+        assert found.lengths.tolist() == [2, 3]
+        assert found.names == ("x0",)
+        assert not found.single
+        assert [part.tolist() for part in found.split(np.arange(5))] == [[0, 1], [2, 3, 4]]
+
+
+def test_one_array_is_one_sequence_and_columns_have_names():
+    assert read_series(np.arange(4.0)).single
+    assert read_series([1.0, 2.0, None]).values.shape == (3, 1)
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+    for rows in (frame, pl.DataFrame(frame.to_dict("list"))):
+        found = read_series(rows)
+        assert (found.names, found.lengths.tolist()) == (("a", "b"), [2])
+    assert read_series(frame.to_numpy()).names == ("x0", "x1")
+    assert read_series([frame, frame]).lengths.tolist() == [2, 2]
+
+
+def test_empty_sequences_are_kept():
+    found = read_series([[], [1.0], []])
+    assert found.lengths.tolist() == [0, 1, 0]
+    assert found.ends.tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "words"),
+    [
+        (3.0, ArgumentTypeError, "float"),
+        ("abc", ArgumentTypeError, "str"),
+        ([["a", "b"]], DataError, "sequence 0 does not hold numbers"),
+        ([np.ones((2, 2)), np.ones((2, 3))], DataError, "sequence 1 has 3"),
+        ((np.ones(4), [2, 3]), DataError, "lengths sum to 5"),
+        ((np.ones(4), [5, -1]), DataError, "least: -1"),
+        ([1.0, np.inf], DataError, "infinite"),
+        (np.ones((2, 2, 2)), DataError, "shape"),
+        (np.ones(2) * 1j, DataError, "Complex data not supported"),
+        (sparse.eye_array(3), DataError, "sparse"),
+        (np.ones((2, 0)), DataError, "shape"),
+    ],
+)
+def test_what_is_no_sequence_is_refused(wrong, error, words):
+    with pytest.raises(error, match=words):
+        read_series(wrong)
+
+
+def test_other_columns_than_expected_are_refused():
+    frame = pd.DataFrame({"a": [1.0], "b": [2.0]})
+    assert read_series(frame, ("a", "b")).names == ("a", "b")
+    assert read_series(frame.to_numpy(), ("a", "b")).n_columns == 2
+    with pytest.raises(DataError, match="fitted with"):
+        read_series(frame, ("a", "c"))
+    with pytest.raises(DataError, match="fitted with"):
+        read_series(np.ones(3), ("a", "b"))
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=8), st.integers(1, 60))
+def test_cut_sequences_are_stretches_of_them(lengths, most):
+    series = read_series(([float(i) for i in range(sum(lengths))], lengths))
+    cut = series.cut(7, most)
+    if series.n_positions <= most:
+        assert cut is series
+        return
+    assert 1 <= cut.lengths.min() <= cut.lengths.max() <= 7
+    assert cut.n_positions <= most + 7
+    for first, stop in zip(cut.ends[:-1], cut.ends[1:], strict=True):
+        steps = np.diff(cut.values[first:stop, 0])
+        assert (steps == 1).all()
+
+
+@given(st.integers(0, 300), st.integers(1, 5), st.integers(1, 20))
+def test_every_position_is_left_out_by_one_fold(n, n_folds, block):
+    masks = list(folds(n, n_folds, block))
+    assert len(masks) == n_folds
+    assert (np.sum(masks, axis=0) == 1).all()

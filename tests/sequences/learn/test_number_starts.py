@@ -1,0 +1,78 @@
+"""Where EM on numbers begins, and how it leaves an optimum that is not the best."""
+
+import numpy as np
+import pytest
+
+from tacit.sequences.learn import gaussian_hmm as hmm_numbers
+from tacit.sequences.learn.em.gaussian_hmm import Rows
+from tacit.sequences.learn.gaussian_hmm import _halved, _polished, _random_starts, _regrouped
+from tacit.sequences.learn.hmm_learners import HMMSettings
+from tacit.sequences.model.gaussian_hmm import GaussianChain
+from tacit.sequences.query.gaussian_emissions import drawn_rows
+from tacit.sequences.query.hidden_states import drawn_states
+
+SETTINGS = HMMSettings("auto", None, "diagonal", False, 1.0, 1, 1e-2, 200, 1, 0)
+
+
+def chain_of(means, variances):
+    k = len(means)
+    moves = 0.5 * np.eye(k) + 0.5 / k
+    covariances = np.array(variances)[:, None, None]
+    return GaussianChain(np.full(k, 1 / k), moves, np.array(means)[:, None], covariances, True)
+
+
+TRUTH = chain_of([-1.5, -0.5, 0.5, 1.5], [0.02] * 4)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    states = drawn_states(TRUTH, TRUTH.start, (120, 10), rng)
+    values = drawn_rows(TRUTH, states, rng).reshape(1200, 1)
+    return Rows(values, np.arange(121, dtype=np.int64) * 10)
+
+
+def test_states_that_share_one_and_stand_for_two_are_regrouped(rows, monkeypatch):
+    monkeypatch.setattr(hmm_numbers, "WAYS", 36)  # all of them
+    best = _polished(TRUTH, rows, SETTINGS)[1].objective
+    stuck, climb = _polished(chain_of([-1.6, -1.4, -0.5, 1.0], [0.02] * 3 + [0.3]), rows, SETTINGS)
+    assert climb.objective < best - 50
+    (found, other), turns = _regrouped(stuck, climb, rows, SETTINGS, np.random.default_rng(0))
+    assert turns
+    assert "parted aside" in turns[-1]
+    assert other.objective == pytest.approx(best, abs=1)
+    assert np.sort(found.means[:, 0]) == pytest.approx([-1.5, -0.5, 0.5, 1.5], abs=0.05)
+
+
+def test_the_best_end_is_left_as_it_is(rows):
+    chain, climb = _polished(TRUTH, rows, SETTINGS)
+    (found, other), turns = _regrouped(chain, climb, rows, SETTINGS, np.random.default_rng(0))
+    assert not turns
+    assert found is chain
+    assert other is climb
+    one, only = _polished(chain_of([0.0], [1.0]), rows, SETTINGS)
+    assert _regrouped(one, only, rows, SETTINGS, np.random.default_rng(0))[0][0] is one
+
+
+def test_starts_are_of_several_kinds_and_those_ahead_are_left(rows):
+    rng = np.random.default_rng(0)
+    starts = _random_starts(rows, 4, rng, diagonal=True)
+    assert len({name.rsplit(" ", 1)[0] for name in starts}) == 4
+    means = {tuple(np.sort(each.means[:, 0]).round(3)) for each in starts.values()}
+    assert len(means) > len(starts) / 2
+    left, tried = _halved(starts, rows, SETTINGS, ((3, 500, 5), (5, 2000, 2)))
+    lengths = sorted(len(each) for each in tried.values())
+    assert lengths == [1] * (len(starts) - 5) + [2] * 5
+    last = {name: each[1] for name, each in tried.items() if len(each) == 2}
+    assert list(left) == sorted(last, key=last.__getitem__, reverse=True)[:2]
+    given_up = [each[0] for each in tried.values() if len(each) == 1]
+    assert min(tried[name][0] for name in last) >= max(given_up)
+
+
+def test_starts_are_there_where_numbers_are_missing(rows):
+    values = rows.values.copy()
+    values[::3] = np.nan
+    starts = _random_starts(Rows(values, rows.ends), 4, np.random.default_rng(0), diagonal=True)
+    for chain in starts.values():
+        assert np.isfinite(chain.means).all()
+        assert np.isfinite(chain.covariances).all()

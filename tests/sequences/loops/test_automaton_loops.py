@@ -1,0 +1,126 @@
+"""Compiled passes of automata: against enumeration of paths, and against their own Python source."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import lgamma
+
+import numpy as np
+import pytest
+
+from oracles.automata import random_tables
+from oracles.python_source import python_source
+from tacit.sequences.data.sequences import Sequences
+from tacit.sequences.learn.em.automata import AutomatonPrior, expectation
+from tacit.sequences.learn.em.gibbs import Sampler
+from tacit.sequences.loops import automata
+from tacit.sequences.loops import gibbs as sweeps
+from tacit.sequences.moments.prefixes import PrefixTree
+
+
+def made(rows, n_symbols=2):
+    codes = np.array([code for row in rows for code in row], dtype=np.int32)
+    lengths = np.array([len(row) for row in rows], dtype=np.int64)
+    return Sequences(codes, lengths, tuple(range(n_symbols)))
+
+
+def by_paths(tables, rows):
+    """Log-likelihood and expected counts, summed over every path."""
+    layout = tables.layout
+    counts = np.zeros(layout.size)
+    room, total, end = layout.tables(counts), 0.0, tables.n_symbols
+    for row in rows:
+        paths = []
+        spelt = product(*[[s] if s >= 0 else range(tables.n_symbols) for s in row])
+        for word in spelt:
+            for path in product(range(tables.n_states), repeat=len(row) + 1):
+                weight = tables.start[path[0]] * tables.emit[path[-1], end]
+                for a, q, r in zip(word, path[:-1], path[1:], strict=True):
+                    weight *= tables.emit[q, a] * tables.moves[layout.groups[a], q, r]
+                paths.append((word, path, weight))
+        mass = sum(weight for *_, weight in paths)
+        total += np.log(mass)
+        for word, path, weight in paths:
+            share = weight / mass
+            room.start[path[0]] += share
+            room.emit[path[-1], end] += share
+            for a, q, r in zip(word, path[:-1], path[1:], strict=True):
+                room.emit[q, a] += share
+                room.moves[layout.groups[a], q, r] += share
+    return total, counts
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_expected_counts_are_those_of_all_paths(tied):
+    tables = random_tables(0, 3, 2, tied=tied)
+    rows = [[0, 1], [0, 1], [], [1, 1, 0], [0, -1, 1], [1]]
+    found, counts = expectation(tables.layout, PrefixTree.of(made(rows)))(tables.flat)
+    wanted, expected = by_paths(tables, rows)
+    assert found == pytest.approx(wanted, abs=1e-10)
+    assert counts == pytest.approx(expected, abs=1e-9)
+
+
+def test_compiled_loops_agree_with_their_python_source():
+    rng = np.random.default_rng(1)
+    rows = [rng.integers(-1, 3, rng.integers(0, 6)).tolist() for _ in range(15)]
+    tables = random_tables(1, 3, 3)
+
+    def everything():
+        total, counts = expectation(tables.layout, PrefixTree.of(made(rows, 3)))(tables.flat)
+        sampler = Sampler(made(rows, 3), tables, AutomatonPrior(), np.random.default_rng(0))
+        shares = [sampler.run(1) for _ in range(6)]
+        return total, counts, shares, sampler.tables().flat
+
+    compiled = everything()
+    with python_source(automata, sweeps):
+        plain = everything()
+    for one, other in zip(compiled, plain, strict=True):
+        assert one == pytest.approx(other, rel=1e-6)
+
+
+def log_joint(word_paths, n_states, n_symbols, prior, groups):
+    """Log-probability of paths and symbols with all tables summed out."""
+    starts = np.zeros(n_states)
+    shown = np.zeros((n_states, n_symbols + 1))
+    moves = np.zeros((max(groups) + 1, n_states, n_states))
+    for word, path in word_paths:
+        starts[path[0]] += 1
+        shown[path[-1], n_symbols] += 1
+        for a, q, r in zip(word, path[:-1], path[1:], strict=True):
+            shown[q, a] += 1
+            moves[groups[a], q, r] += 1
+    total = 0.0
+    tables = ((starts, prior.start), (shown, prior.emit), (moves, prior.move))
+    for table, pseudo in tables:
+        for row in table.reshape(-1, table.shape[-1]):
+            total += lgamma(pseudo * len(row)) - lgamma(row.sum() + pseudo * len(row))
+            total += sum(lgamma(x + pseudo) - lgamma(pseudo) for x in row)
+    return total
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_sweeps_draw_paths_as_often_as_they_are_likely(tied):
+    rows, k = [[0, 0, 1], [0, 1]], 2
+    tables = random_tables(2, k, 2, tied=tied)
+    prior = AutomatonPrior(0.5, 0.4, 0.3)
+    groups = tables.layout.groups
+    states = list(product(range(k), repeat=7))
+    logs = [log_joint([(rows[0], s[:4]), (rows[1], s[4:])], k, 2, prior, groups) for s in states]
+    wanted = np.exp(np.array(logs) - max(logs))
+    wanted /= wanted.sum()
+    sampler = Sampler(made(rows), tables, prior, np.random.default_rng(0))
+    found, n = np.zeros(len(states)), 60_000
+    for _ in range(n):
+        sampler.run(1)
+        found[int("".join(map(str, sampler._paths)), 2)] += 1 / n
+    # Neighbouring draws are alike: about ten standard errors of independent ones.
+    assert np.abs(found - wanted).max() < 10 * np.sqrt(wanted.max() / n)
+
+
+def test_counts_stay_those_of_the_paths():
+    rng = np.random.default_rng(3)
+    rows = [rng.integers(0, 3, rng.integers(0, 8)).tolist() for _ in range(30)]
+    sampler = Sampler(made(rows, 3), random_tables(3, 4, 3), AutomatonPrior(), rng)
+    sampler.run(20)
+    for kept, counted in zip(sampler._counts, sampler._tallied(), strict=True):
+        assert np.array_equal(kept, counted)

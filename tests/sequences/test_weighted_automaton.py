@@ -1,0 +1,288 @@
+"""Weighted and probabilistic automata as estimators: queries, choices, files, bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from oracles.automata import random_tables, string_value, words
+from tacit.errors import (
+    ArgumentError,
+    CategoryError,
+    DataError,
+    FileFormatError,
+    NotAvailableError,
+    RankError,
+    TacitError,
+)
+from tacit.sequences.data.sequences import Sequences
+from tacit.sequences.probabilistic_automaton import ProbabilisticAutomaton
+from tacit.sequences.query.automata import MeanAutomaton, drawn
+from tacit.sequences.weighted_automaton import WeightedAutomaton
+
+
+def sampled(tables, n, seed=0):
+    """Strings of letters from an automaton."""
+    predictor = MeanAutomaton((tables,), np.ones(1))
+    codes, lengths = drawn(predictor, predictor.begin(n), 100, np.random.default_rng(seed))
+    made = Sequences(codes, lengths, ("a", "b"))
+    return ["".join("ab"[c] for c in row) for row in made.split(made.codes)]
+
+
+TRUTH = random_tables(11, 3, 2, stop=0.25)
+TRAIN = sampled(TRUTH, 3000)
+MODELS = {
+    "weighted": WeightedAutomaton(),
+    "given": WeightedAutomaton(3, "string", basis=20, scaled=False, mixing=0.1),
+    "em": ProbabilisticAutomaton(3, "em", tied=False),
+    "gibbs": ProbabilisticAutomaton(n_sweeps=60, n_samples=5),
+}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def model(request):
+    return clone(MODELS[request.param]).fit(TRAIN)
+
+
+def test_probabilities_are_close_to_the_truth(model):
+    listed = ["".join("ab"[c] for c in word) for word in words(2, 5)]
+    true = [string_value(TRUTH.start, TRUTH.steps, TRUTH.stop, word) for word in words(2, 5)]
+    found = np.exp(model.score_samples(listed))
+    assert np.abs(found - true).max() < 0.012  # a standard error of the largest is 0.008
+
+
+def test_what_comes_next_agrees_with_scores(model):
+    probs = model.predict_next_proba(["ab"])[0]
+    assert probs.sum() == pytest.approx(1.0)
+    whole, longer = model.score_samples(["ab", "aba"])
+    ends = model.predict_next_proba(["aba"])[0, -1]
+    assert np.exp(longer - whole) == pytest.approx(probs[0] * ends / probs[-1])
+    every = model.predict_next_proba(["ab", "", "b"], every=True)
+    assert [len(each) for each in every] == [2, 0, 1]
+    start = model.predict_next_proba([""])[0]
+    assert every[2][0] == pytest.approx(start)
+    later = model.predict_next_proba(["ab"], steps=3)[0]
+    assert later.sum() == pytest.approx(1.0)
+    assert later[-1] > probs[-1]
+
+
+def test_missing_symbols_and_prefixes_are_summed(model):
+    # Exact where weights are probabilities; a weighted automaton is normalised step by step.
+    abs_tol = 0.02 if isinstance(model, WeightedAutomaton) else 1e-9
+    gone = np.exp(model.score_samples([["a", None, "b"]])[0])
+    both = np.exp(model.score_samples(["aab", "abb"])).sum()
+    assert gone == pytest.approx(both, abs=abs_tol)
+    assert model.perplexity(TRAIN, ends=False) > 1
+    assert model.perplexity(TRAIN) < 3
+
+
+def test_draws_are_reproducible_and_may_follow_a_sequence(model):
+    one = model.sample(500, random_state=3)
+    assert one == model.sample(500, random_state=3)
+    assert {symbol for row in one for symbol in row} == {"a", "b"}
+    after = model.sample(4000, given=["ab"], random_state=0)
+    after_few = model.sample(50, given=["ab"], random_state=0)
+    first = np.mean([row[:1] == ["a"] for row in after])
+    assert first == pytest.approx(model.predict_next_proba(["ab"])[0, 0], abs=0.03)
+    for same in ("ab", ["a", "b"], [["a", "b"]]):
+        assert model.sample(50, given=same, random_state=0) == after_few
+    assert max(map(len, model.sample(20, max_length=2, random_state=0))) <= 2
+    with pytest.raises(ArgumentError, match="give one"):
+        model.sample(1, given=["ab", "aa"])
+
+
+def test_files_hold_everything(model, tmp_path):
+    from tacit.core.files.load import load
+
+    path = tmp_path / "model.tacit"
+    model.save(path)
+    back = load(path)
+    assert type(back) is type(model)
+    assert np.array_equal(back.score_samples(TRAIN[:50]), model.score_samples(TRAIN[:50]))
+    assert back.get_params() == model.get_params()
+    assert back.symbols_ == ("a", "b")
+    assert back.diagnostics_["n_sequences"] == 3000
+
+
+def test_damaged_files_are_refused(model, tmp_path):
+    from tacit.core.files.load import load
+    from tacit.core.files.model_files import read_model, write_model
+
+    path = tmp_path / "model.tacit"
+    model.save(path)
+    header, arrays = read_model(path)
+    name = "start" if "start" in arrays else "start.0"
+    for wrong in ({name: np.full_like(arrays[name], np.nan)}, {name: arrays[name][:-1]}):
+        write_model(path, header, {**arrays, **wrong})
+        with pytest.raises(FileFormatError):
+            load(path)
+    write_model(path, {**header, "automaton": {}}, arrays)
+    with pytest.raises(FileFormatError, match="damaged"):
+        load(path)
+
+
+def test_same_seed_same_model_and_choices_are_told(model):
+    again = clone(model).fit(TRAIN)
+    assert np.array_equal(again.score_samples(TRAIN[:20]), model.score_samples(TRAIN[:20]))
+    assert model.diagnostics_["n_positions"] == sum(map(len, TRAIN))
+    assert 0 < model.spectral_radius_ < 1
+    assert model.n_iter_ >= 1
+
+
+def test_choices_are_by_validation():
+    held = sampled(TRUTH, 400, seed=1)
+    weighted = WeightedAutomaton().fit(TRAIN, validation=held)
+    tried = weighted.diagnostics_["candidates"]
+    best = max(tried, key=lambda each: each["held_out"])
+    assert weighted.diagnostics_["rank"] == best["rank"]
+    assert weighted.diagnostics_["statistics"] == best["statistics"]
+    assert {each["statistics"] for each in tried} == {"string", "prefix", "substring"}
+    assert weighted.diagnostics_["stable"]
+    em = ProbabilisticAutomaton(learn="em").fit(TRAIN, validation=held)
+    tried = em.diagnostics_["candidates"]
+    best = max(tried, key=lambda each: each["held_out"])
+    assert em.diagnostics_["n_states"] == [best["n_states"]]
+    assert {each["tied"] for each in tried} == {False, True}
+
+
+@pytest.mark.parametrize("kind", ["weighted", "em", "gibbs"])
+def test_pieces_in_any_order_give_the_same_model(kind):
+    whole = clone(MODELS[kind]).fit(TRAIN[:600])
+    pieces = clone(MODELS[kind]).set_params(unknown="missing")
+    for part in (TRAIN[400:600], TRAIN[:150], TRAIN[150:400]):
+        pieces.partial_fit(part, symbols=["a", "b"])
+    assert np.array_equal(pieces.score_samples(TRAIN[:50]), whole.score_samples(TRAIN[:50]))
+    assert pieces.diagnostics_ == whole.diagnostics_
+
+
+def test_files_are_not_learnt_on(tmp_path):
+    from tacit.core.files.load import load
+
+    model = WeightedAutomaton(1, "string", basis=5, scaled=True, mixing=0.1).fit(TRAIN[:30])
+    model.save(tmp_path / "model.tacit")
+    with pytest.raises(NotAvailableError, match="call fit"):
+        load(tmp_path / "model.tacit").partial_fit(TRAIN[:10])
+
+
+def test_raw_values_and_forms_belong_together():
+    model = WeightedAutomaton(3, "prefix", basis=20, scaled=True, mixing=0.0).fit(TRAIN)
+    string = model.as_string()
+    state = string.start @ string.steps[0] @ string.steps[1]
+    assert model.values(["ab"]) == pytest.approx([state @ string.stop])
+    both = model.values([["a", None]])
+    assert both == pytest.approx([model.values(["aa", "ab"]).sum()])
+    begins = model.as_prefix()
+    share = np.mean([row.startswith("ab") for row in TRAIN])
+    assert begins.start @ begins.steps[0] @ begins.steps[1] @ begins.stop == pytest.approx(
+        share, abs=0.01
+    )
+    inside = model.as_substring()
+    assert inside.start @ inside.stop == pytest.approx(
+        np.mean([len(r) + 1 for r in TRAIN]), rel=0.05
+    )
+    assert model.rank_ == 3
+    assert len(model.singular_values_) == 3
+
+
+def test_tables_of_a_mean_are_one_automaton():
+    model = ProbabilisticAutomaton(2, tied=False, n_sweeps=20, n_samples=3).fit(TRAIN[:200])
+    assert len(model.parts_) == 3
+    assert model.start_.sum() == pytest.approx(1.0)
+    leaving = model.steps_.sum(axis=(0, 2)) + model.stop_
+    assert leaving == pytest.approx(np.ones(6))
+    value = model.start_ @ model.steps_[0] @ model.steps_[1] @ model.stop_
+    assert np.log(value) == pytest.approx(model.score_samples(["ab"])[0])
+    assert model.n_states_ == 2
+
+
+def test_tied_moves_do_not_depend_on_the_symbol():
+    model = ProbabilisticAutomaton(3, "em", tied=True).fit(TRAIN)
+    assert model.parts_[0].moves.shape == (1, 3, 3)
+    assert np.isfinite(model.score(TRAIN))
+
+
+@pytest.mark.parametrize("kind", [WeightedAutomaton, ProbabilisticAutomaton])
+def test_few_short_and_odd_sequences(kind):
+    few = kind().fit(["ab", "a", "", "b"])
+    assert np.isfinite(few.score_samples(["ab", "", "bbbb"])).all()
+    one_symbol = kind(2).fit(["aaa", "a", "", "aa"] * 10)
+    assert one_symbol.predict_next_proba(["a"]).shape == (1, 2)
+    numbers = kind().fit(np.array([[1, 2, 1], [2, 2, 1]] * 15))
+    assert numbers.symbols_ == (1, 2)
+    assert numbers.n_features_in_ == 3
+    gaps = kind().fit([["a", None, "b"], ["b", "a"], [None]] * 10)
+    assert np.isfinite(gaps.score_samples([["a", None]])).all()
+    nan = kind(3).fit([[0, 1, float("nan")], [1, 0]] * 10)
+    assert nan.symbols_ == (0, 1)
+    assert np.isfinite(nan.score_samples([[0, 1], [float("nan")]])).all()
+
+
+@pytest.mark.parametrize("kind", [WeightedAutomaton, ProbabilisticAutomaton])
+def test_bad_input_is_refused(kind):
+    with pytest.raises(DataError, match="no sequence to learn from; give a list"):
+        kind().fit([])
+    with pytest.raises(DataError, match="empty or missing; give longer ones"):
+        kind().fit(["", ""])
+    with pytest.raises(DataError, match="empty or missing; give longer ones"):
+        kind().fit(np.full((3, 4), np.nan))
+    with pytest.raises(DataError, match="holds inf"):
+        kind().fit([[1.0, np.inf]])
+    with pytest.raises(DataError, match="lengths sum to 3, but X holds 4"):
+        kind().fit([0, 1, 0, 1], lengths=[1, 2])
+    with pytest.raises(ArgumentError, match="sum to the 5 positions"):
+        kind().fit(np.zeros((5, 1)), [2, 2])
+    with pytest.raises(DataError, match=r"at least zero, .* not \[7, -2\]"):
+        kind().fit(np.zeros(5), lengths=[7, -2])
+    with pytest.raises(NotFittedError):
+        kind().score_samples(["a"])
+    fitted = kind().fit(["ab", "a", "", "b"])
+    with pytest.raises(CategoryError):
+        fitted.score_samples(["xyz"])
+    with pytest.raises(DataError, match="validation"):
+        kind().fit(["ab"], validation=[])
+    assert kind(unknown="missing").fit(["ab"] * 3).score_samples(["zb"]) < 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        WeightedAutomaton(0),
+        WeightedAutomaton("many"),
+        WeightedAutomaton(basis="many"),
+        WeightedAutomaton(statistics="strings"),
+        WeightedAutomaton(mixing=2),
+        WeightedAutomaton(mixing=-1),
+        WeightedAutomaton(scaled="yes"),
+        WeightedAutomaton(basis=0),
+        ProbabilisticAutomaton(0),
+        ProbabilisticAutomaton("many"),
+        ProbabilisticAutomaton(learn="spectral"),
+        ProbabilisticAutomaton(tied="no"),
+        ProbabilisticAutomaton(n_sweeps=0),
+        ProbabilisticAutomaton(pseudo_counts=0),
+    ],
+    ids=repr,
+)
+def test_arguments_that_make_no_sense_are_refused(wrong):
+    with pytest.raises(ArgumentError, match=r"give|Choose"):
+        wrong.fit(["ab", "a"])
+
+
+def test_a_rank_beyond_the_counts_is_refused():
+    with pytest.raises(RankError, match="rank<="):
+        WeightedAutomaton(50, basis=10).fit(TRAIN[:100])
+    with pytest.raises(TacitError):
+        WeightedAutomaton(50, "string", basis=10, scaled=True, mixing=0.1).fit(["ab", "a"])
+
+
+def test_long_sequences_alone_have_no_string_statistics():
+    rng = np.random.default_rng(0)
+    rows = ["".join(rng.choice(["a", "b"], 30)) for _ in range(40)]
+    model = WeightedAutomaton().fit(rows)
+    assert model.diagnostics_["statistics"] != "string"
+    with pytest.raises(RankError, match="substring"):
+        WeightedAutomaton(statistics="string").fit(rows)
+    with pytest.raises(RankError):
+        WeightedAutomaton(2, "string", basis=10, scaled=True, mixing=0.1).fit(rows)

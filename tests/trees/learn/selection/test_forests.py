@@ -1,0 +1,201 @@
+"""Trees with many states, and forests of them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit import LatentTree, Topology, load
+from tacit.errors import ArgumentError
+from tacit.toy import balanced, caterpillar, random_tables, sample_codes
+from tacit.trees.data.read_table import encode, read_table
+from tacit.trees.learn.selection import candidates as choosing
+from tacit.trees.learn.selection.forests import (
+    Ground,
+    grow,
+    many_states,
+    mixed_score,
+    mixture_weights,
+    retrained,
+    train,
+)
+
+NAMES = [f"x{i}" for i in range(8)]
+
+
+def rows_of(topology, n_rows, seed):
+    tree = topology.rooted(NAMES)
+    tables = random_tables(tree, 2, 4, seed, diagonal=4.0)
+    return sample_codes(tables, n_rows, seed + 100)
+
+
+@pytest.fixture(scope="module")
+def both():
+    """Rows of two different trees, mixed, and as many to watch and to test."""
+    first = rows_of(balanced(2, 4), 1500, 1)
+    second = rows_of(caterpillar(8), 1500, 2)
+    rows = np.random.default_rng(0).permutation(np.vstack([first, second]))
+    return rows[:1000], rows[1000:2000], rows[2000:]
+
+
+@pytest.fixture(scope="module")
+def ground(both):
+    table = read_table(both[0])
+    return Ground(table, encode(both[1], table.schema), seed=0, n_jobs=1)
+
+
+@pytest.fixture(scope="module")
+def first(ground):
+    lay = many_states(ground.tree("hidden-chow-liu"), ground.table.schema.cards, 8)
+    return train(ground, lay, 1.0)
+
+
+def silent(share, text):
+    assert 0.0 <= share <= 1.0
+
+
+@given(
+    rows=st.integers(1, 4).flatmap(
+        lambda n: st.lists(
+            st.lists(st.floats(-50, 0), min_size=n, max_size=n), min_size=1, max_size=5
+        )
+    )
+)
+def test_weights_are_a_distribution_and_better_than_each_tree(rows):
+    rows = np.array(rows)
+    weights = mixture_weights(rows, n_steps=200)
+    assert weights.min() >= 0
+    assert weights.sum() == pytest.approx(1)
+    alone = max(mixed_score(rows, one) for one in np.eye(len(rows)) + 1e-300)
+    assert mixed_score(rows, weights) >= alone - 0.05 * abs(alone) - 1e-6
+
+
+def test_weights_are_those_of_the_best_mixture():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(-5, 2, (2, 400))
+    of_row = rng.uniform(0, 2, 400)
+    found = mixture_weights(rows, of_row, n_steps=2000)
+    grid = [(p, 1 - p) for p in np.linspace(0.001, 0.999, 999)]
+    best = max(grid, key=lambda pair: mixed_score(rows, np.array(pair), of_row))
+    assert found == pytest.approx(best, abs=0.002)
+
+
+def test_nodes_get_no_more_states_than_a_few_times_what_their_branches_show(ground):
+    tree = ground.tree("hidden-chow-liu")
+    lay = many_states(tree, ground.table.schema.cards, 64)
+    hidden = lay.n_states[tree.n_leaves :]
+    assert max(hidden) <= 64
+    assert min(hidden) >= 1
+    assert many_states(tree, ground.table.schema.cards, 4).n_states[tree.n_leaves :] == tuple(
+        min(4, k) for k in hidden
+    )
+
+
+def test_a_share_of_the_rows_gives_another_tree_each_time_the_same(ground):
+    drawn = [ground.tree("neighbor-joining", 0.2, number) for number in (1, 1, 2, 3, 4)]
+    assert np.array_equal(drawn[0].parent, drawn[1].parent)
+    assert any(
+        drawn[0].names != each.names or not np.array_equal(drawn[0].parent, each.parent)
+        for each in drawn[2:]
+    )
+
+
+def test_training_gains_and_does_not_depend_on_threads(ground, first):
+    again = train(ground, first.tables.layout, 1.0, n_jobs=2)
+    assert np.array_equal(again.tables.values, first.tables.values)
+    from tacit.trees.learn.em.many_states import WideExpectation
+
+    held_out = WideExpectation(first.tables.layout, ground.held_out.codes)
+    assert first.score == pytest.approx(held_out.mean(first.tables.values))
+    assert first.score > held_out.mean(first.start)
+
+
+def test_training_like_another_makes_as_many_passes_without_watching(ground, first):
+    again = train(ground, first.tables.layout, 1.0, like=first)
+    assert (again.n_passes, again.n_steps) == (first.n_passes, first.n_steps)
+    assert np.array_equal(again.tables.values, first.tables.values)
+    assert not len(again.rows)
+
+
+def test_a_forest_is_better_than_its_first_tree(ground, first):
+    forest = grow(ground, first, ["hidden-chow-liu", "neighbor-joining"], 4, silent)
+    assert 1 < len(forest.trees) <= 4
+    assert forest.score > first.score
+    assert forest.trees[0] is first
+    again = retrained(ground, forest, silent)
+    assert [each.number for each in again.trees] == [each.number for each in forest.trees]
+    same = zip(again.trees, forest.trees, strict=True)
+    assert all(np.array_equal(one.tables.values, other.tables.values) for one, other in same)
+
+
+def test_a_forest_of_a_given_size_has_it(ground, first):
+    assert len(grow(ground, first, ["star"], 3, silent, always=True).trees) == 3
+
+
+@pytest.fixture(scope="module")
+def fitted(both):
+    return LatentTree().fit(both[0], validation=both[1])
+
+
+def test_nothing_set_finds_structure_states_and_trees(fitted, both):
+    diagnostics = fitted.diagnostics_
+    assert {each["structure"] for each in diagnostics["structures"]} == set(choosing.CANDIDATES)
+    assert sum(each.weight for each in fitted.components_) == pytest.approx(1)
+    assert len(diagnostics["trees"]) == len(fitted.components_)
+    one = LatentTree(n_states=3, structure="hidden-chow-liu").fit(both[0])
+    assert fitted.score(both[2]) > one.score(both[2])
+    assert fitted.score(both[1]) == pytest.approx(diagnostics["held_out_score"], abs=1e-3)
+
+
+def test_threads_do_not_show(fitted, both):
+    again = LatentTree(n_jobs=1).fit(both[0], validation=both[1])
+    assert np.array_equal(again.score_samples(both[2]), fitted.score_samples(both[2]))
+
+
+def test_a_forest_is_saved_and_loaded(fitted, both, tmp_path):
+    fitted.save(tmp_path / "forest.tacit")
+    again = load(tmp_path / "forest.tacit")
+    assert np.array_equal(again.score_samples(both[2]), fitted.score_samples(both[2]))
+    assert again.n_components == "auto"
+
+
+@pytest.mark.parametrize("n_components", [2, 3])
+def test_as_many_trees_as_asked_for(both, n_components):
+    model = LatentTree(n_states=2, structure="hidden-chow-liu", n_components=n_components)
+    model.fit(both[0][:300])
+    assert len(model.components_) == n_components
+    assert {k for each in model.components_ for k in each.n_states.values()} == {2}
+
+
+def test_a_given_tree_or_number_of_states_is_one_tree(both):
+    given = Topology.star(NAMES)
+    assert len(LatentTree(structure=given).fit(both[0]).components_) == 1
+    assert len(LatentTree(n_states=2).fit(both[0]).components_) == 1
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, True, "many"])
+def test_a_number_of_trees_that_is_none_is_refused(both, wrong):
+    with pytest.raises((ArgumentError, TypeError)):
+        LatentTree(n_components=wrong).fit(both[0][:50])
+
+
+def test_several_trees_are_learnt_by_auto_only(both):
+    with pytest.raises(ArgumentError, match='learn="auto"'):
+        LatentTree(n_components=2, learn="em").fit(both[0][:50])
+
+
+def test_many_states_are_learnt_with_rows_set_aside(both):
+    model = LatentTree(n_states=20, structure="hidden-chow-liu").fit(both[0])
+    assert max(model.n_states_.values()) == 20
+    assert model.diagnostics_["n_rows_tried_with"] == 800
+    few = LatentTree(n_states=2, structure="hidden-chow-liu").fit(both[0])
+    assert model.score(both[2]) > few.score(both[2]) - 0.05
+
+
+def test_weights_and_missing_cells_are_heeded(both):
+    rows = both[0].astype(float)
+    rows[np.random.default_rng(0).random(rows.shape) < 0.2] = np.nan
+    weights = np.repeat([1.0, 0.0], 500)
+    model = LatentTree().fit(rows, sample_weight=weights, validation=both[1])
+    alone = LatentTree(n_states=4, structure="chow-liu-joining").fit(rows[:500])
+    assert model.score(both[2]) > alone.score(both[2]) - 0.1
