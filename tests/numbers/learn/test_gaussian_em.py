@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 from oracles.gaussians import random_gaussian, random_gaussian_tree, rows_with_moments, with_holes
 from tacit.errors import ArgumentError, ConvergenceWarning
 from tacit.numbers.learn.gaussian_em import (
+    _leap,
     fit_tree,
     gaussian_em,
     independent,
@@ -121,6 +122,44 @@ def test_too_few_rounds_are_told():
     rows = with_holes(rng.normal(size=(30, 4)) @ rng.normal(size=(4, 4)), 0.5, rng)
     with pytest.warns(ConvergenceWarning, match="max_iter=1 rounds"):
         assert not gaussian_em(rows, max_iter=1, tol=1e-12).converged
+
+
+def three(steps):
+    """A Gaussian and two more, each by a step (mean, covariance) away from the one before."""
+    here = [Gaussian(np.array([1.0, 2.0]), np.array([[4.0, 1.0], [1.0, 3.0]]))]
+    for mean, covariance in steps:
+        here.append(Gaussian(here[-1].mean + mean, here[-1].covariance + covariance))
+    return here
+
+
+STEP = np.array([0.2, -0.1]), np.array([[-0.1, 0.05], [0.05, 0.1]])
+
+
+def times(scale):
+    return tuple(scale * part for part in STEP)
+
+
+@pytest.mark.parametrize("ratio", [0.3, 0.7, 0.9])
+def test_a_leap_from_steps_that_shrink_ends_where_they_would(ratio):
+    here, there, beyond = three([STEP, times(ratio)])
+    found = _leap(here, there, beyond)
+    assert found.mean == pytest.approx(here.mean + STEP[0] / (1 - ratio), rel=1e-12)
+    assert found.covariance == pytest.approx(here.covariance + STEP[1] / (1 - ratio), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (STEP, times(-0.5)),  # back and forth: a leap would be shorter than the steps
+        (STEP, times(3.0)),  # ever longer
+        (times(0.0), times(0.0)),  # no step at all
+        (STEP, STEP),  # never ending
+        (STEP, times(0.995)),  # to a covariance that is none
+    ],
+)
+def test_there_is_no_leap_where_steps_lead_nowhere(steps):
+    here, there, beyond = three(steps)
+    assert _leap(here, there, beyond) is beyond
 
 
 # ---------------------------------------------------------------------------------------- trees

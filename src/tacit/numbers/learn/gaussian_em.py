@@ -147,7 +147,7 @@ def _leap(here: Gaussian, there: Gaussian, beyond: Gaussian) -> Gaussian:
     size = math.sqrt(sum(float(np.sum(each**2)) for each in first))
     bend = math.sqrt(sum(float(np.sum(each**2)) for each in change))
     reach = size / max(bend, 1e-300)
-    if reach <= 1.0 or not math.isfinite(reach**2):
+    if reach <= 1.0 or not math.isfinite(reach * reach):
         return beyond
     mean = here.mean + 2 * reach * first[0] + reach**2 * change[0]
     covariance = here.covariance + 2 * reach * first[1] + reach**2 * change[1]
