@@ -151,6 +151,38 @@ def test_a_damaged_file_is_refused(model, tmp_path, name, change):
         tacit.load(path)
 
 
+def last_moved(places, to):
+    out = places.copy()
+    out[np.argmax(places)] = to
+    return out
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("rows", lambda a: last_moved(a, a.max() + 1)),
+        ("rows", lambda a: last_moved(a, -2)),
+        ("columns", lambda a: last_moved(a, a.max() + 1)),
+        ("columns", lambda a: last_moved(a, -2)),
+        ("ranks", lambda a: np.where(a > 0, -1, a)),
+    ],
+)
+def test_rows_and_columns_lie_within_their_factors(model, tmp_path, name, change):
+    """The last ones end where their factors do: one entry more is too far."""
+    path = tmp_path / "model.tacit"
+    model.save(path)
+    header, arrays = read_model(path)
+    ranks = arrays["factors.ranks"]
+    for each, factor in (("rows", "left"), ("columns", "right")):
+        last = np.argmax(arrays[f"factors.{each}"])
+        end = arrays[f"factors.{each}"][last] + ranks[last]
+        assert end == len(arrays[f"factors.{factor}"])
+    changed = {f"factors.{name}": change(arrays[f"factors.{name}"])}
+    write_model(path, header, {**arrays, **changed})
+    with pytest.raises(FileFormatError, match="does not lie within its factor"):
+        tacit.load(path)
+
+
 @pytest.mark.parametrize("lines", [["a b a", "b"], [""], ["a"], ["a a a a"]])
 @pytest.mark.parametrize("preset", [None, "thesis"])
 def test_tiny_texts(lines, preset):
