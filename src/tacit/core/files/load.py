@@ -9,7 +9,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from tacit.core.files.model_files import read_model
+from tacit.core.files.container import read_file
+from tacit.core.files.saved_model import SavedModel, decoded
 from tacit.errors import FileFormatError
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -82,7 +83,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> tacit.load(path).categories_ == model.categories_
     True
     """
-    return fitted_from(path, *read_model(path))
+    header, arrays = read_file(path)
+    home, _, _ = _LOADERS.get(header["estimator"], (None, None, None))
+    if home is not None:
+        kind = getattr(import_module(f"tacit.{home}"), header["estimator"])
+        if not issubclass(kind, SavedModel):
+            return fitted_from(path, header, arrays)
+    try:
+        return decoded(header, arrays)
+    except FileFormatError as error:
+        raise FileFormatError(f"{str(path)!r} is damaged: {error}") from error
 
 
 def fitted_from(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays) -> Any:

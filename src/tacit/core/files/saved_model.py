@@ -1,0 +1,221 @@
+"""Fitted models to files and back, by the fields that each class declares."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections import ChainMap
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tacit.core.files.container import FORMAT, check_suffix, write_file
+from tacit.core.files.fields import (
+    Arrays,
+    Field,
+    Sizes,
+    Source,
+    damage_at,
+    joined,
+    read_fields,
+)
+from tacit.core.files.header_values import Value, integer, mapping, shown, texts
+from tacit.core.files.json_values import from_json, to_json
+from tacit.errors import FileFormatError, FileWriteError, NotAvailableError
+
+Upgrade = Callable[[dict[str, Any], Arrays], None]
+
+_OWN = ("format", "version", "digest")  # what the file itself says
+
+
+def feature_names() -> Value:
+    """The names of columns as scikit-learn keeps them."""
+    found = texts()
+    return Value(found.to_plain, lambda plain: np.array(found.from_plain(plain), dtype=object))
+
+
+_COMMON = (
+    Field("n_features_in_", integer(), optional=True),
+    Field("feature_names_in_", feature_names(), optional=True),
+    Field("diagnostics_", mapping()),
+)
+
+
+class ModelFile:
+    """What the file of a class of estimators holds, besides its arguments and diagnostics.
+
+    Parameters
+    ----------
+    *fields : Field
+        Attributes of the fitted model; those whose names do not end in an underscore are arguments.
+    arguments : mapping of str to callable, optional
+        What files hold of some arguments, as a function of the fitted model; None for nothing. Of the other
+        arguments they hold what is a number, a text, or a dict of integers.
+    upgrade : callable, optional
+        Changes the header and the arrays of a file of format 1 or 2 to what the fields say.
+    """
+
+    def __init__(
+        self,
+        *fields: Field,
+        arguments: Mapping[str, Callable[[Any], Any] | None] | None = None,
+        upgrade: Upgrade | None = None,
+    ) -> None:
+        self.fields = (*_COMMON, *fields)
+        self.arguments = arguments or {}
+        self.upgrade = upgrade
+
+    def write(self, model: Any, path: str, arrays: Arrays) -> dict[str, Any]:
+        """The header of a fitted model; its arrays are added."""
+        plain = {"estimator": type(model).__name__, "arguments": self._arguments(model)}
+        for each in self.fields:
+            value = getattr(model, each.name, None) if each.optional else getattr(model, each.name)
+            each.write(value, plain, path, arrays)
+        return plain
+
+    def read(self, kind: type[Any], plain: dict[str, Any], path: str, source: Source) -> Any:
+        """The model of a class whose header and arrays a file holds."""
+        arguments = plain.get("arguments")
+        if not isinstance(arguments, dict):
+            raise FileFormatError("the arguments of the estimator are missing")
+        rest = {key: value for key, value in plain.items() if key != "arguments"}
+        values = read_fields(self.fields, rest, path, source, ChainMap({}))
+        given = {name: value for name, value in values.items() if not name.endswith("_")}
+        known = inspect.signature(kind.__init__).parameters  # other versions may have others
+        with damage_at(path):
+            arguments = {name: value for name, value in arguments.items() if name in known}
+            model = kind(**{**arguments, **given})
+            model._restore(  # noqa: SLF001  the class has it for this module
+                {name: value for name, value in values.items() if name.endswith("_")}
+            )
+        return model
+
+    def _arguments(self, model: Any) -> dict[str, Any]:
+        plain: dict[str, Any] = {}
+        fields = {each.name for each in self.fields}
+        for name, value in model.get_params(deep=False).items():
+            if name in self.arguments:
+                write = self.arguments[name]
+                found = None if write is None else write(model)
+                if found is not None:
+                    plain[name] = found
+            elif name in fields:
+                continue
+            elif isinstance(value, Mapping):
+                if all(isinstance(count, Integral) for count in value.values()):
+                    plain[name] = {str(key): int(count) for key, count in value.items()}
+            elif value is None or isinstance(value, bool | int | float | str):
+                plain[name] = value
+            elif isinstance(value, np.integer | np.floating):
+                plain[name] = value.item()
+        return plain
+
+
+class SavedModel:
+    """A base of estimators that files hold: they declare their fields as `_file`."""
+
+    _file: ClassVar[ModelFile]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to one file, whole or not at all; `tacit.load` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends in ``.tacit``; a file that is there already is replaced.
+
+        Raises
+        ------
+        ArgumentError, FileWriteError
+            The file has another extension, or cannot be written there.
+        """
+        if not hasattr(self, "diagnostics_"):
+            raise NotAvailableError(f"this {type(self).__name__} is not fitted yet; call fit first")
+        check_suffix(path)
+        arrays: Arrays = {}
+        header = self._file.write(self, "", arrays)
+        try:
+            decoded(from_json(to_json(header)), dict(arrays))
+        except FileFormatError as error:
+            raise FileWriteError(
+                f"the model cannot be saved: it could not be read back, since {error}"
+            ) from error
+        write_file(path, header, arrays)
+
+    def _restore(self, values: Mapping[str, Any]) -> None:
+        """Take over the fitted attributes that a file holds."""
+        for name, value in values.items():
+            if value is not None:
+                setattr(self, name, value)
+
+
+class Model:
+    """A fitted model inside another: the form of a field.
+
+    Parameters
+    ----------
+    kind : type
+        A base of all that may stand there.
+    """
+
+    def __init__(self, kind: type) -> None:
+        self.kind = kind
+
+    def write(self, value: Any, path: str, arrays: Arrays) -> dict[str, Any]:
+        """The header of the model."""
+        file: ModelFile = value._file  # noqa: SLF001  what the class declares for this module
+        return file.write(value, path, arrays)
+
+    def read(self, plain: Any, path: str, source: Source, sizes: Sizes) -> Any:
+        """The model."""
+        if not isinstance(plain, dict):
+            raise FileFormatError(f"is {shown(plain)}, not a model")
+        return _model(plain, path, source, self.kind)
+
+
+def decoded(header: Mapping[str, Any], arrays: Arrays) -> Any:
+    """The model of a header and arrays, which are used up."""
+    plain = {key: value for key, value in header.items() if key not in _OWN}
+    source = Source(arrays, strict=header.get("format", FORMAT) >= FORMAT)
+    try:
+        model = _model(plain, "", source, SavedModel)
+    except RecursionError as error:
+        raise FileFormatError("models stand too deep inside each other") from error
+    if arrays and source.strict:
+        raise FileFormatError(f"arrays that are not known: {shown(sorted(arrays))}")
+    return model
+
+
+def _model(plain: dict[str, Any], path: str, source: Source, base: type) -> Any:
+    public = import_module("tacit")
+    name = str(plain.get("estimator"))
+    kind = getattr(public, name) if name in public.__all__ else None
+    if not isinstance(kind, type) or not issubclass(kind, SavedModel) or not issubclass(kind, base):
+        raise FileFormatError(f"{shown(name)} is no {base.__name__} that this version knows")
+    header = {key: value for key, value in plain.items() if key != "estimator"}
+    file = kind._file  # noqa: SLF001  what the class declares for this module
+    if file.upgrade is not None and not source.strict:
+        _upgrade(file.upgrade, header, path, source)
+    return file.read(kind, header, path, source)
+
+
+def _upgrade(upgrade: Upgrade, header: dict[str, Any], path: str, source: Source) -> None:
+    """Bring the header and the arrays of a model of an older format to what its fields say."""
+    prefix = joined(path, "")
+    names = [name for name in source.arrays if name.startswith(prefix)]
+    arrays = {name.removeprefix(prefix): source.arrays.pop(name) for name in names}
+    if "n_features" in header:
+        header["n_features_in"] = header.pop("n_features")
+    with damage_at(path):
+        upgrade(header, arrays)
+    source.arrays |= {prefix + name: array for name, array in arrays.items()}
+
+
+def old_columns(header: dict[str, Any], names: Sequence[str]) -> None:
+    """Give the header of a file of format 1 or 2 the names of its columns as later formats have them."""
+    header["n_features_in"] = len(names)
+    if header.pop("has_feature_names", False):
+        header["feature_names_in"] = list(names)
