@@ -1,0 +1,105 @@
+"""What all fitted models have in common: their kind, what they can do, scores, summary, files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from tacit.errors import NotAvailableError
+
+if TYPE_CHECKING:
+    from tacit.core.progress import Report
+    from tacit.core.summary import Summary
+
+Array = NDArray[np.float64]
+Kind = Literal["table", "sequences", "language", "parser", "grammar", "topics", "mixture"]
+
+
+class Model(BaseEstimator):
+    """The base of every estimator.
+
+    Attributes
+    ----------
+    kind : str
+        What the model is a model of. Commands and pictures ask this, and `can`, never for attributes.
+    abilities : frozenset of str
+        What models of the class can do.
+    """
+
+    kind: ClassVar[Kind]
+    abilities: ClassVar[frozenset[str]] = frozenset()
+    diagnostics_: dict[str, Any]
+    n_jobs: int | None = None
+    progress: Any = None
+
+    def can(self, ability: str) -> bool:
+        """Whether this model, as it was fitted, can do something; see `abilities`."""
+        return ability in self.abilities
+
+    def summary(self) -> Summary:
+        """What was learnt, on a page: as text when printed, as HTML in a notebook."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        """The summary of a fitted model; of another what scikit-learn shows."""
+        if self.__sklearn_is_fitted__():
+            return self.summary()._repr_html_()
+        shown: str = super()._repr_html_()
+        return shown
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is something to ask."""
+        return hasattr(self, "diagnostics_")
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            from sklearn.utils.validation import check_is_fitted
+
+            check_is_fitted(self)
+
+    def _check_can(self, ability: str, otherwise: str) -> None:
+        """Raise a `NotAvailableError` with a way out where the model cannot do something."""
+        self._check_fitted()
+        if not self.can(ability):
+            raise NotAvailableError(otherwise)
+
+    @contextmanager
+    def _working(self) -> Iterator[Report]:
+        """Within the block, as many threads as `n_jobs` says; progress goes where `progress` says."""
+        from tacit.core.progress import reporting
+        from tacit.core.threads import limit_threads
+
+        with limit_threads(self.n_jobs), reporting(self.progress) as report:
+            yield report
+
+
+class Scored:
+    """Models with a log-likelihood: everything follows from `score_samples`."""
+
+    def score_samples(self, X: Any) -> Array:
+        """Natural log-likelihood of each row, sequence, document or sentence."""
+        raise NotImplementedError
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean of `score_samples`: natural-log likelihood per row, sequence, document or sentence."""
+        return float(np.mean(self.score_samples(X)))
+
+
+class Counted(Scored):
+    """Models with a countable number of free parameters: information criteria."""
+
+    n_parameters_: int
+
+    def aic(self, X: Any) -> float:
+        """Akaike's information criterion on X; smaller is better."""
+        return float(2 * self.n_parameters_ - 2 * np.sum(self.score_samples(X)))
+
+    def bic(self, X: Any) -> float:
+        """The Bayesian information criterion on X; smaller is better."""
+        scores = self.score_samples(X)
+        return float(self.n_parameters_ * np.log(max(len(scores), 1)) - 2 * np.sum(scores))
