@@ -17,11 +17,15 @@ from tacit.messages.network import Layout
 from tacit.messages.patterns import Patterns
 from tacit.toy import random_tables, sample_codes
 from tacit.trees.learn.em.classes import (
+    STEPS_TO_CHOOSE,
     ClassExpectation,
+    _climb,
+    _likeliest,
     climb_classes,
     is_star,
     learn_classes,
 )
+from tacit.trees.learn.starts.classes import class_starts
 from tacit.trees.loops import class_em as class_climb
 from tacit.trees.loops import class_exchange, class_prior, class_start
 from tacit.trees.loops import classes as loops
@@ -251,13 +255,37 @@ def test_one_row_and_few_classes_are_no_trouble(k):
         assert found.values[-k:].sum() == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("most", [1, 3, 6, 12])
-def test_the_climb_stops_at_its_bound_and_says_so(most):
-    layout, codes, weights = random_case(5)
+def test_the_climb_stops_at_its_bound_and_says_so(most, k):
+    layout, codes, weights = random_case(5, k=k)
     expect = ClassExpectation(layout, codes, weights)
     with pytest.warns(UserWarning, match=f"max_iter={most} "):
         found = learn_classes(expect, pseudo_counts=None, least=0.0, max_iter=most)
     assert found.climb.n_steps == most
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_of_several_starts_the_one_that_leads_highest_is_taken(seed):
+    """All are followed for a few steps, as long as these leave some for the climb."""
+    layout, codes, weights = random_case(seed, k=2)
+    expect = ClassExpectation(layout, codes, weights)
+    pseudo = even_pseudo(expect)
+    starts = class_starts(expect.codes, expect.weights, expect.starts, expect.marginals, 2)
+    assert len(starts) > 2
+    assert _likeliest(expect, pseudo, starts[:1], 100)[1] == 0
+    for given_starts in (starts, starts[::-1]):
+        alone = [_likeliest(expect, pseudo, [start], 100)[0] for start in given_starts]
+        ends = [_climb(expect, pseudo, tables, 0.0, STEPS_TO_CHOOSE)[0] for tables in alone]
+        for most in range(STEPS_TO_CHOOSE * (len(starts) + 2)):
+            found, made = _likeliest(expect, pseudo, given_starts, most)
+            n_tried, steps = 0, 0
+            while n_tried < len(starts) and steps + STEPS_TO_CHOOSE < most:
+                steps += ends[n_tried].n_steps
+                n_tried += 1
+            best = max(ends[:n_tried], key=lambda end: end.objective, default=None)
+            assert made == steps
+            assert np.array_equal(found, alone[0] if best is None else best.values)
 
 
 @given(st.integers(0, 300))
