@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
+from tacit.core.files.saved_model import SavedModel
 from tacit.errors import ArgumentError, ArgumentTypeError, NotAvailableError
+from tacit.topics.files import TOPIC_MODEL
 from tacit.topics.topic_queries import TopicQueries, check_width
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ Array = NDArray[np.float64]
 SOLVERS = ("jacobi", "power", "simultaneous", "als")
 
 
-class TopicModel(TopicQueries, BaseEstimator):
+class TopicModel(TopicQueries, SavedModel, BaseEstimator):
     """Topics of documents: latent Dirichlet allocation by moments, with or without variational steps.
 
     How often two and three words meet in documents determines the topics (Anandkumar et al. 2012). They are
@@ -97,6 +99,8 @@ class TopicModel(TopicQueries, BaseEstimator):
     >>> model.transform([["law", "law", "tax"]]).argmax()
     np.int64(1)
     """
+
+    _file = TOPIC_MODEL
 
     def __init__(
         self,
@@ -199,16 +203,6 @@ class TopicModel(TopicQueries, BaseEstimator):
                 "both models must have learnt by partial_fit, which keeps documents; fit and files do not"
             )
         return self._learn_from([self.documents_], other.documents_)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to one file, whole or not at all; `tacit.load` reads it.
-
-        Documents that `partial_fit` keeps are not written.
-        """
-        from tacit.topics.saved import save_topics
-
-        self._check_fitted()
-        save_topics(self, path)
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn should know: whole counts go in."""

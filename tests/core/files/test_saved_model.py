@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import tacit
-from tacit.core.files.container import read_file, write_file
+from oracles.edited_files import edited
 from tacit.core.files.fields import Array, Field, Many
 from tacit.core.files.header_values import texts
 from tacit.core.files.load import load
@@ -100,16 +100,6 @@ def test_a_model_that_could_not_be_read_back_is_not_written(tmp_path):
 def test_the_extension_is_looked_at_first(tmp_path):
     with pytest.raises(ArgumentError, match="say"):
         Unigrams().fit((np.nan,)).save(tmp_path / "m.txt")
-
-
-def edited(path, arrays=None, **header):
-    """Write a file again with some of its content replaced, or None left out, and a right digest."""
-    old, old_arrays = read_file(path)
-    kept = {key: value for key, value in (old | header).items() if value is not None}
-    found = {
-        key: value for key, value in (old_arrays | (arrays or {})).items() if value is not None
-    }
-    write_file(path, kept, found)
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,13 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tacit.core.files.container import read_file
-from tacit.core.files.saved_model import SavedModel, decoded
+from tacit.core.files.saved_model import decoded
 from tacit.errors import FileFormatError
 
 Arrays = Mapping[str, NDArray[Any]]
 
-# The estimators that model files may hold: where the class stands, and what loads it from a header and
-# arrays. Nothing else is ever made from a file.
+# The estimators that do not declare their fields yet: where the class stands, and what loads it from a header
+# and arrays.
 _LOADERS = {
     "BackoffLM": ("language.kneser_ney_lm", "language.saved", "load_backoff"),
     "ChowLiuTree": ("trees.chow_liu_tree", "trees.saved", "load_tree"),
@@ -50,7 +50,6 @@ _LOADERS = {
         "load_automaton",
     ),
     "SpanParser": ("parsing.span_parser", "parsing.saved_parser", "load_parser"),
-    "TopicModel": ("topics.topic_model", "topics.saved", "load_topics"),
     "WeightedAutomaton": (
         "sequences.weighted_automaton",
         "sequences.saved_automata",
@@ -84,11 +83,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     True
     """
     header, arrays = read_file(path)
-    home, _, _ = _LOADERS.get(header["estimator"], (None, None, None))
-    if home is not None:
-        kind = getattr(import_module(f"tacit.{home}"), header["estimator"])
-        if not issubclass(kind, SavedModel):
-            return fitted_from(path, header, arrays)
+    if header["estimator"] in _LOADERS:
+        return fitted_from(path, header, arrays)
     try:
         return decoded(header, arrays)
     except FileFormatError as error:

@@ -22,7 +22,7 @@ from tacit.core.files.fields import (
     joined,
     read_fields,
 )
-from tacit.core.files.header_values import Value, integer, mapping, shown, texts
+from tacit.core.files.header_values import integer, mapping, shown
 from tacit.core.files.json_values import from_json, to_json
 from tacit.errors import FileFormatError, FileWriteError, NotAvailableError
 
@@ -30,18 +30,7 @@ Upgrade = Callable[[dict[str, Any], Arrays], None]
 
 _OWN = ("format", "version", "digest")  # what the file itself says
 
-
-def feature_names() -> Value:
-    """The names of columns as scikit-learn keeps them."""
-    found = texts()
-    return Value(found.to_plain, lambda plain: np.array(found.from_plain(plain), dtype=object))
-
-
-_COMMON = (
-    Field("n_features_in_", integer(), optional=True),
-    Field("feature_names_in_", feature_names(), optional=True),
-    Field("diagnostics_", mapping()),
-)
+_COMMON = (Field("diagnostics_", mapping()), Field("n_features_in_", integer(), optional=True))
 
 
 class ModelFile:
@@ -54,6 +43,9 @@ class ModelFile:
     arguments : mapping of str to callable, optional
         What files hold of some arguments, as a function of the fitted model; None for nothing. Of the other
         arguments they hold what is a number, a text, or a dict of integers.
+    columns : callable, optional
+        Gives the names of the columns that a fitted model was learnt from: its `feature_names_in_`, where it
+        has these.
     upgrade : callable, optional
         Changes the header and the arrays of a file of format 1 or 2 to what the fields say.
     """
@@ -62,15 +54,21 @@ class ModelFile:
         self,
         *fields: Field,
         arguments: Mapping[str, Callable[[Any], Any] | None] | None = None,
+        columns: Callable[[Any], Sequence[str]] | None = None,
         upgrade: Upgrade | None = None,
     ) -> None:
         self.fields = (*_COMMON, *fields)
         self.arguments = arguments or {}
+        self.columns = columns
         self.upgrade = upgrade
 
     def write(self, model: Any, path: str, arrays: Arrays) -> dict[str, Any]:
         """The header of a fitted model; its arrays are added."""
-        plain = {"estimator": type(model).__name__, "arguments": self._arguments(model)}
+        plain: dict[str, Any] = {
+            "estimator": type(model).__name__,
+            "arguments": self._arguments(model),
+            "has_feature_names": hasattr(model, "feature_names_in_"),
+        }
         for each in self.fields:
             value = getattr(model, each.name, None) if each.optional else getattr(model, each.name)
             each.write(value, plain, path, arrays)
@@ -78,10 +76,11 @@ class ModelFile:
 
     def read(self, kind: type[Any], plain: dict[str, Any], path: str, source: Source) -> Any:
         """The model of a class whose header and arrays a file holds."""
-        arguments = plain.get("arguments")
-        if not isinstance(arguments, dict):
-            raise FileFormatError("the arguments of the estimator are missing")
-        rest = {key: value for key, value in plain.items() if key != "arguments"}
+        arguments, named = plain.get("arguments"), plain.get("has_feature_names", False)
+        if not isinstance(arguments, dict) or not isinstance(named, bool):
+            raise FileFormatError("the arguments or names of the estimator are missing")
+        own = ("arguments", "has_feature_names")
+        rest = {key: value for key, value in plain.items() if key not in own}
         values = read_fields(self.fields, rest, path, source, ChainMap({}))
         given = {name: value for name, value in values.items() if not name.endswith("_")}
         known = inspect.signature(kind.__init__).parameters  # other versions may have others
@@ -91,6 +90,11 @@ class ModelFile:
             model._restore(  # noqa: SLF001  the class has it for this module
                 {name: value for name, value in values.items() if name.endswith("_")}
             )
+            if self.columns is not None:
+                names = self.columns(model)
+                model.n_features_in_ = len(names)
+                if named:
+                    model.feature_names_in_ = np.array(names, dtype=object)
         return model
 
     def _arguments(self, model: Any) -> dict[str, Any]:
@@ -214,8 +218,18 @@ def _upgrade(upgrade: Upgrade, header: dict[str, Any], path: str, source: Source
     source.arrays |= {prefix + name: array for name, array in arrays.items()}
 
 
-def old_columns(header: dict[str, Any], names: Sequence[str]) -> None:
-    """Give the header of a file of format 1 or 2 the names of its columns as later formats have them."""
-    header["n_features_in"] = len(names)
-    if header.pop("has_feature_names", False):
-        header["feature_names_in"] = list(names)
+def renamed(content: dict[str, Any], names: Mapping[str, str]) -> None:
+    """Rename fields or arrays of an older format; a name that ends in a dot stands for all that begin so.
+
+    Examples
+    --------
+    >>> arrays = {"start": 1, "emit.0": 2, "emit.1": 3}
+    >>> renamed(arrays, {"start": "chain.start", "emit.": "chain.emit."})
+    >>> arrays
+    {'chain.start': 1, 'chain.emit.0': 2, 'chain.emit.1': 3}
+    """
+    for old, new in names.items():
+        whole = [
+            name for name in content if name == old or (old[-1] == "." and name.startswith(old))
+        ]
+        content.update({new + name.removeprefix(old): content.pop(name) for name in whole})
