@@ -71,6 +71,22 @@ def test_some_random_start_finds_them_too_and_none_is_better(many):
     assert max(reached) <= model.diagnostics_["trace"][-1] + 1e-3  # of the last steps
 
 
+def test_tomotopy_finds_the_same_topics(counts, model):
+    peer = pytest.importorskip("tomotopy", reason="one of `make lightpeers`")
+    theirs = peer.LDAModel(k=4, seed=1)
+    for document in range(counts.shape[0]):
+        row = counts[[document]]
+        theirs.add_doc([NAMES[word] for word in np.repeat(row.indices, row.data.astype(int))])
+    theirs.train(200, workers=1)
+    found = np.zeros((4, N_WORDS))
+    found[:, [NAMES.index(word) for word in theirs.used_vocabs]] = [
+        theirs.get_topic_word_dist(topic) for topic in range(4)
+    ]
+    apart = [1 - topic_agreement(each, truth().words) for each in (model.components_, found)]
+    assert topic_agreement(model.components_, found) > 0.9
+    assert apart[0] < apart[1] + 0.02
+
+
 @pytest.mark.skipif(not (FOLDER / "topics").is_dir(), reason="TACIT_DATA lacks topics")
 def test_news_are_read_with_the_alpha0_that_completes_them_better():
     news = load_topics("ap")

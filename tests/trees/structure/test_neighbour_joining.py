@@ -237,3 +237,20 @@ def test_a_chain_of_supported_distances_is_one_block(way):
 def test_flags_of_another_size_are_refused():
     with pytest.raises(ArgumentError, match="3 x 3"):
         neighbor_joining(np.zeros((3, 3)), "abc", supported=np.eye(2))
+
+
+@pytest.mark.parametrize("scale", [0.0, 0.3])
+@pytest.mark.parametrize("n_leaves", [4, 12, 40])
+def test_scikit_bio_joins_the_same(n_leaves, scale):
+    """Other edges and lengths below zero too, as noise has them."""
+    skbio = pytest.importorskip("skbio", reason="one of `make lightpeers`")
+    tree, distances = tree_with_lengths(n_leaves, n_leaves)
+    distances = np.abs(noisy(distances, 0, scale))
+    names = list(tree.observed)
+    theirs = skbio.tree.nj(skbio.DistanceMatrix(distances, names), neg_as_zero=False)
+    lengths = {}
+    for node in theirs.traverse(include_self=False):
+        beyond = frozenset([node.name] if node.is_tip() else (tip.name for tip in node.tips()))
+        side = frozenset(names) - beyond if min(names) in beyond else beyond
+        lengths[side] = node.length
+    assert_same_lengths(measured_splits(neighbor_joining(distances, names)), lengths)
