@@ -28,14 +28,25 @@ class Model(BaseEstimator):
     kind : str
         What the model is a model of. Commands and pictures ask this, and `can`, never for attributes.
     abilities : frozenset of str
-        What models of the class can do.
+        What models of the class can do, of
+
+        - "score": a log-likelihood; "sample": draw;
+        - "predict": a target column of tables, the component of mixtures and topics;
+        - "query", "impute": conditional distributions and missing cells of tables;
+        - "states": the posterior of hidden states; "paths": Viterbi paths;
+        - "numbers": columns or positions may be numbers, with densities and quantiles;
+        - "next": the distribution of the next symbol or word; "ends": of where a sequence ends, too;
+        - "forecast": the density of the next number;
+        - "tree": a tree to draw and to write as Newick text; "bif": probability tables for BIF;
+        - "transitions": a graph of states; "singular values": a spectrum to draw;
+        - "topics"; "arpa"; "brackets" of sentences; "parse": labelled trees of sentences.
     """
 
     kind: ClassVar[Kind]
     abilities: ClassVar[frozenset[str]] = frozenset()
     diagnostics_: dict[str, Any]
-    n_jobs: int | None = None
-    progress: Any = None
+    n_jobs: int | None
+    progress: Any
 
     def can(self, ability: str) -> bool:
         """Whether this model, as it was fitted, can do something; see `abilities`."""
@@ -43,7 +54,15 @@ class Model(BaseEstimator):
 
     def summary(self) -> Summary:
         """What was learnt, on a page: as text when printed, as HTML in a notebook."""
-        raise NotImplementedError
+        from tacit.core.summary import Section, Summary
+
+        self._check_fitted()
+        plain = {
+            name: value
+            for name, value in self.diagnostics_.items()
+            if isinstance(value, str | int | float)
+        }
+        return Summary(type(self).__name__, [Section("how it was learnt", facts=plain)])
 
     def _repr_html_(self) -> str:
         """The summary of a fitted model; of another what scikit-learn shows."""
@@ -74,7 +93,8 @@ class Model(BaseEstimator):
         from tacit.core.progress import reporting
         from tacit.core.threads import limit_threads
 
-        with limit_threads(self.n_jobs), reporting(self.progress) as report:
+        n_jobs, progress = getattr(self, "n_jobs", None), getattr(self, "progress", None)
+        with limit_threads(n_jobs), reporting(progress) as report:
             yield report
 
 

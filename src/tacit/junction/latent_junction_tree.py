@@ -43,6 +43,8 @@ class Model:
 class JunctionEstimator(TreeQueries):
     """What all estimators of latent junction trees have in common."""
 
+    abilities = TreeQueries.abilities - {"bif"}
+
     junction_: JunctionTree
     n_states: Any
     learn: str

@@ -26,6 +26,8 @@ Ids = NDArray[np.int32]
 class BackoffLM(LanguageModel):
     """An n-gram model with back-off weights, for instance one of an ARPA file: see `from_arpa`."""
 
+    abilities = LanguageModel.abilities | {"arpa"}
+
     model_: GramModel
 
     @classmethod

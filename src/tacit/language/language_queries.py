@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from tacit.core.arguments import check_choice, check_count, check_rows, generator_from
 from tacit.core.estimator_tags import TakesText
+from tacit.core.model import Model
 from tacit.core.progress import reporting
 from tacit.errors import DataError, NotAvailableError
 
@@ -65,7 +65,7 @@ def _perplexity(logs: Array) -> float:
         return float(np.exp(-logs.mean())) if len(logs) else float("nan")
 
 
-class LanguageModel(TakesText, BaseEstimator):
+class LanguageModel(TakesText, Model):
     """Queries of a fitted language model.
 
     A sentence is a string, cut at blanks, or a list of words. Words are scored after those before them, the
@@ -74,6 +74,9 @@ class LanguageModel(TakesText, BaseEstimator):
 
     A model says what it knows by the methods at the end of this class.
     """
+
+    kind = "language"
+    abilities = frozenset({"score", "sample", "next"})
 
     vocabulary_: Vocabulary
     diagnostics_: dict[str, Any]

@@ -6,7 +6,7 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any, Self
 
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tacit.core.arguments import (
@@ -16,6 +16,7 @@ from tacit.core.arguments import (
     check_rows,
     generator_from,
 )
+from tacit.core.model import Model
 from tacit.errors import ArgumentError, ConvergenceWarning
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ WAYS = ("auto", "moments")
 COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
 
 
-class GaussianMixtureMoments(DensityMixin, BaseEstimator):
+class GaussianMixtureMoments(DensityMixin, Model):
     """A mixture of spherical Gaussians, from moments of the rows up to the third: no restarts, no seed.
 
     Its means, weights and variances are an estimate of their own, and a start for scikit-learn's
@@ -80,6 +81,9 @@ class GaussianMixtureMoments(DensityMixin, BaseEstimator):
     >>> np.round(model.weights_, 2), np.round(np.sqrt(model.covariances_), 1)
     (array([0.75, 0.25]), array([1. , 0.5]))
     """
+
+    kind = "mixture"
+    abilities = frozenset({"score", "predict", "sample", "numbers"})
 
     def __init__(
         self,

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import DensityMixin
 
 from tacit.core.arguments import check_choice, check_rows, generator_from
+from tacit.core.model import Model
 from tacit.errors import ArgumentTypeError
 from tacit.numbers.query.arguments import (
     categories_by_name,
@@ -30,12 +31,15 @@ Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
 
 
-class GaussianQueries(DensityMixin, BaseEstimator):
+class GaussianQueries(DensityMixin, Model):
     """Queries of a fitted Gaussian over scores; missing cells are integrated out everywhere.
 
     Rows may lack columns and have them in any order. A question about a target column does not look at what
     stands in that column.
     """
+
+    kind = "table"
+    abilities = frozenset({"score", "predict", "impute", "sample", "tree", "numbers"})
 
     schema_: MixedSchema
     scores_: Scores
@@ -295,13 +299,6 @@ class GaussianQueries(DensityMixin, BaseEstimator):
             "kind_of_table": kind,
             **learnt.diagnostics,
         }
-
-    def _check_fitted(self) -> bool:
-        if not hasattr(self, "gaussian_"):
-            from sklearn.utils.validation import check_is_fitted
-
-            check_is_fitted(self)
-        return True
 
     def _threads(self) -> Any:
         from tacit.core.threads import limit_threads

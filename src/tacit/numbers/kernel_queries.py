@@ -31,6 +31,8 @@ class KernelQueries(KernelRows):
     cells of a column of categories, one likelihood per row and category.
     """
 
+    abilities = KernelRows.abilities - {"bif"} | {"numbers"}
+
     def score_samples(self, X: Any, *, soft: Mapping[str, Any] | None = None) -> Array:
         """Natural logarithm of the density of what was observed of each row.
 

@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from tacit.core.arguments import check_choice, check_count, check_number
 from tacit.core.estimator_tags import TakesText
+from tacit.core.model import Model
 from tacit.core.progress import reporting
 from tacit.errors import DataError, NotAvailableError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tacit.parsing.structure.branching import Spans
 
 
-class ConstituentContextModel(TakesText, BaseEstimator):
+class ConstituentContextModel(TakesText, Model):
     """Brackets without labels, learnt by EM from tags alone (Klein & Manning 2002).
 
     Every span of a sentence, constituent or not, is taken to give its tags and the two tags around it by
@@ -59,6 +59,9 @@ class ConstituentContextModel(TakesText, BaseEstimator):
     >>> len(model.brackets(["a/DT cat/NN ran/VBD"])[0])
     2
     """
+
+    kind = "parser"
+    abilities = frozenset({"brackets"})
 
     ratios_: SpanRatios
     tags_: tuple[str, ...]

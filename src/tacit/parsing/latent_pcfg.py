@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
 from tacit.core.estimator_tags import TakesText
+from tacit.core.model import Model
 from tacit.core.progress import reporting
 from tacit.core.threads import n_threads
 from tacit.errors import (
@@ -45,7 +45,7 @@ class ScoredTree(NamedTuple):
     n_right: float
 
 
-class LatentPCFG(TakesText, BaseEstimator):
+class LatentPCFG(TakesText, Model):
     """A grammar of binary trees whose labels have hidden states, learnt from a treebank.
 
     Function tags and empty words are left out, chains of single brackets are one label, and of more than two
@@ -99,6 +99,9 @@ class LatentPCFG(TakesText, BaseEstimator):
     >>> print(model.parse("a dog sees the cat".split()))
     (S (NP (D a) (N dog)) (VP (V sees) (NP (D the) (N cat))))
     """
+
+    kind = "grammar"
+    abilities = frozenset({"score", "parse"})
 
     symbols_: GrammarSymbols
     grammars_: tuple[LatentGrammar, ...]

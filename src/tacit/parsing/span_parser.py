@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from tacit.core.arguments import check_choice, check_count, check_number
 from tacit.core.estimator_tags import TakesText
+from tacit.core.model import Model
 from tacit.core.progress import reporting
 from tacit.errors import ArgumentError, DataError, NotAvailableError
 
@@ -46,7 +46,7 @@ class SpanParse:
         return tree_of_spans(self.sentence, self.spans) if self.sentence else None
 
 
-class SpanParser(TakesText, BaseEstimator):
+class SpanParser(TakesText, Model):
     """Brackets without labels, learnt from words and tags alone (Parikh 2015, chapter 8).
 
     Words are vectors; from the second moments of the vectors of two words with given tags, so many words
@@ -108,6 +108,9 @@ class SpanParser(TakesText, BaseEstimator):
     >>> print(parser.parse("the/DET cat/NOUN saw/VERB a/DET dog/NOUN").tree)
     (X (X (DET the) (NOUN cat)) (X (VERB saw) (X (DET a) (NOUN dog))))
     """
+
+    kind = "parser"
+    abilities = frozenset({"brackets"})
 
     distances_: TagDistances
     pairs_: TagPairs

@@ -22,6 +22,8 @@ Integers = NDArray[np.int64]
 class AutomatonQueries(SequenceModel):
     """Queries of a model that says where sequences end: the probabilities of all sequences sum to one."""
 
+    abilities = SequenceModel.abilities | {"ends"}
+
     predictor_: MixedAutomaton | MeanAutomaton
     _models_ends = True
 

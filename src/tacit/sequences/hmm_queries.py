@@ -30,6 +30,14 @@ Array = NDArray[np.float64]
 class HMMQueries(SequenceModel):
     """Queries of hidden states, of what comes next, and draws."""
 
+    abilities = SequenceModel.abilities | {"numbers", "states", "paths", "transitions"}
+
+    def can(self, ability: str) -> bool:
+        """Whether this model can do something: a model of numbers has no next symbol, and the reverse."""
+        if ability == ("numbers" if self.symbols_ else "next"):
+            return False
+        return super().can(ability)
+
     parameters_: ChainTables | GaussianChain | ProperOperators
     names_: tuple[str, ...]
     negative: str

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import DensityMixin
 
 from tacit.core.arguments import check_count, check_rows, generator_from
+from tacit.core.model import Model
 from tacit.errors import ArgumentError, ColumnError, NotAvailableError
 from tacit.numbers.query.arguments import checked_grid, checked_shares
 
@@ -26,12 +27,15 @@ Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
 
 
-class ChainQueries(DensityMixin, BaseEstimator):
+class ChainQueries(DensityMixin, Model):
     """Queries of a fitted chain; missing numbers are summed out.
 
     Sequences come as in `fit`. Answers about positions are an array for a single sequence, else a list with
     one for each; answers about what comes next have one row for each sequence, none for a single one.
     """
+
+    kind = "sequences"
+    abilities = frozenset({"score", "sample", "numbers", "forecast", "singular values"})
 
     parameters_: ChainTables | Operators
     encoders_: tuple[Encoder, ...]

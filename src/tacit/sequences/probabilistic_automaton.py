@@ -85,6 +85,8 @@ class ProbabilisticAutomaton(FittedAutomaton):
     [[0.0, 1.0, 0.0]]
     """
 
+    abilities = FittedAutomaton.abilities | {"transitions"}
+
     def __init__(
         self,
         n_states: int | str = "auto",

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.base import DensityMixin
 
 from tacit.core.arguments import check_choice, check_count
+from tacit.core.model import Model
 from tacit.errors import ArgumentError, DataError, NotAvailableError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Positions(Protocol):
         ...
 
 
-class SequenceModel(DensityMixin, BaseEstimator):
+class SequenceModel(DensityMixin, Model):
     """Queries of a fitted model of sequences; missing symbols are summed out.
 
     Sequences come as in `fit`. Answers about positions are an array for a single sequence, else a list with
@@ -47,6 +48,9 @@ class SequenceModel(DensityMixin, BaseEstimator):
 
     A model says what it knows by `_log_probs` and `_next_probs`, which get sequences that are already read.
     """
+
+    kind = "sequences"
+    abilities = frozenset({"score", "sample", "next", "singular values"})
 
     symbols_: tuple[Hashable, ...]
     diagnostics_: dict[str, Any]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
 from tacit.core.files.saved_model import SavedModel
+from tacit.core.model import Model
 from tacit.errors import ArgumentError, ArgumentTypeError, NotAvailableError
 from tacit.topics.files import TOPIC_MODEL
 from tacit.topics.topic_queries import TopicQueries, check_width
@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 SOLVERS = ("jacobi", "power", "simultaneous", "als")
 
 
-class TopicModel(TopicQueries, SavedModel, BaseEstimator):
+class TopicModel(TopicQueries, SavedModel, Model):
     """Topics of documents: latent Dirichlet allocation by moments, with or without variational steps.
 
     How often two and three words meet in documents determines the topics (Anandkumar et al. 2012). They are
@@ -99,6 +99,9 @@ class TopicModel(TopicQueries, SavedModel, BaseEstimator):
     >>> model.transform([["law", "law", "tax"]]).argmax()
     np.int64(1)
     """
+
+    kind = "topics"
+    abilities = frozenset({"score", "sample", "topics", "singular values"})
 
     _file = TOPIC_MODEL
 

@@ -34,6 +34,8 @@ class ChowLiuTree(TreeQueries):
     ()
     """
 
+    abilities = TreeQueries.abilities - {"states", "singular values"}
+
     def __init__(
         self,
         pseudo_counts: float = 1.0,

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, DensityMixin, TransformerMixin
+from sklearn.base import DensityMixin, TransformerMixin
 
 from tacit.core.arguments import check_choice, check_rows, generator_from
+from tacit.core.model import Model
 from tacit.errors import NotAvailableError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):
+class TreeQueries(TransformerMixin, DensityMixin, Model):
     """Queries of a fitted tree; missing cells of the rows are summed out everywhere.
 
     Rows may lack columns and have them in any order; a missing cell is None, NaN, null or -1 in an array of
@@ -33,6 +34,10 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):
     per row and category; what was observed counts where both are there.
     """
 
+    kind = "table"
+    abilities = frozenset(
+        {"score", "predict", "query", "impute", "sample", "states", "tree", "bif"}
+    ) | {"singular values"}
     schema_: Schema
     topology_: Topology
     tree_: RootedTree
@@ -41,6 +46,12 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):
     negative: str = "floor"
     unknown: str = "error"
     n_jobs: int | None = None
+
+    def can(self, ability: str) -> bool:
+        """Whether this model, as it was fitted, can do something: without hidden variables, no states."""
+        if ability == "states" and not self.n_states_:
+            return False
+        return super().can(ability)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether there is something to ask."""
@@ -357,13 +368,6 @@ class TreeQueries(TransformerMixin, DensityMixin, BaseEstimator):
     @property
     def _kind(self) -> str:
         return str(self.diagnostics_.get("kind_of_table", "dict"))
-
-    def _check_fitted(self) -> bool:
-        if not hasattr(self, "parameters_"):
-            from sklearn.utils.validation import check_is_fitted
-
-            check_is_fitted(self)
-        return True
 
     def _threads(self) -> Any:
         from tacit.core.threads import limit_threads
