@@ -221,7 +221,7 @@ def _fill(model: Any, train: Columns, test: Columns, seed: int) -> Filled:
 def _draw(model: Any, path: Path) -> str | None:
     """Write the picture; None where matplotlib is not installed."""
     from tacit import plot
-    from tacit.cli.ask.plot import save_picture
+    from tacit.cli.model.plot import save_picture
     from tacit.errors import DependencyError
 
     try:

@@ -13,7 +13,6 @@ from typer.core import TyperGroup
 
 from tacit import __version__
 from tacit.cli import demo, reproduce, structure, topics
-from tacit.cli.ask import export, forecast, impute, info, plot, predict, query, sample, score
 from tacit.cli.fit import automaton as fit_automaton
 from tacit.cli.fit import classes as fit_classes
 from tacit.cli.fit import gaussian_tree as fit_gaussian_tree
@@ -26,9 +25,10 @@ from tacit.cli.fit import tree as fit_tree
 from tacit.cli.grammar import evaluate as grammar_evaluate
 from tacit.cli.grammar import parse as grammar
 from tacit.cli.grammar import train as grammar_train
-from tacit.cli.lm import ask as language
 from tacit.cli.lm import counts as language_counts
+from tacit.cli.lm import queries as language
 from tacit.cli.lm import train as language_train
+from tacit.cli.model import export, forecast, impute, info, plot, predict, query, sample, score
 from tacit.cli.parse import apply as parsing
 from tacit.cli.parse import draw as parsing_draw
 from tacit.cli.parse import evaluate as parsing_evaluate

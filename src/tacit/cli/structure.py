@@ -80,9 +80,9 @@ def structure(
 
     Parameters of it: tacit fit tree train.csv --structure tree.nwk -o m.tacit
     """
-    from tacit.cli.ask.export import check_newick_path
-    from tacit.cli.ask.plot import picture_kind, save_picture
-    from tacit.cli.ask.tables import without
+    from tacit.cli.answers.table_files import without
+    from tacit.cli.model.export import check_newick_path
+    from tacit.cli.model.plot import picture_kind, save_picture
     from tacit.core.files.atomic import write_text
     from tacit.trees.learn.structures import found_structure
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacit.cli.ask.symbol_sequences import SequenceColumn, SequenceFile, SymbolColumn
+from tacit.cli.answers.symbol_sequences import SequenceColumn, SequenceFile, SymbolColumn
 from tacit.cli.fit import learning
 from tacit.cli.groups import unfolded
 
@@ -71,7 +71,7 @@ def automaton(
 
     For example: tacit fit automaton 24.pautomac.train -o model.tacit
     """
-    from tacit.cli.ask.symbol_sequences import learn_and_save
+    from tacit.cli.answers.symbol_sequences import learn_and_save
     from tacit.core.files.model_files import check_suffix
 
     check_suffix(output)  # before the work, not after it

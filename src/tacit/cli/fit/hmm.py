@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tacit.cli.ask.symbol_sequences import SequenceColumn, SequenceFile, SymbolColumn
+from tacit.cli.answers.symbol_sequences import SequenceColumn, SequenceFile, SymbolColumn
 from tacit.cli.fit import learning
 from tacit.cli.groups import unfolded
 
@@ -85,8 +85,8 @@ def hmm(
     For example: tacit fit hmm tags.txt -o model.tacit --states 8
     """
     from tacit import HMM
-    from tacit.cli.ask import gaussian_hmm as normals
-    from tacit.cli.ask import symbol_sequences as symbols
+    from tacit.cli.answers import gaussian_hmm as normals
+    from tacit.cli.answers import symbol_sequences as symbols
     from tacit.core.files.model_files import check_suffix
 
     check_suffix(output)  # before the work, not after it

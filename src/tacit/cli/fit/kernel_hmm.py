@@ -13,7 +13,7 @@ from tacit.cli.groups import unfolded
 from tacit.cli.options import Data
 
 if TYPE_CHECKING:
-    from tacit.cli.ask.number_sequences import Read
+    from tacit.cli.answers.number_sequences import Read
 
 
 SequenceColumn = Annotated[
@@ -59,7 +59,7 @@ def kernel_hmm(
     For example: tacit fit kernel-hmm returns.csv -o model.tacit --drop date
     """
     from tacit import KernelHMM
-    from tacit.cli.ask.number_sequences import LAYOUT
+    from tacit.cli.answers.number_sequences import LAYOUT
     from tacit.core.files.model_files import check_suffix
 
     check_suffix(output)  # before the work, not after it
@@ -87,8 +87,8 @@ def kernel_hmm(
 
 
 def _read(data: Path, drop: list[str] | None, sequence: str | None, *, together: bool) -> Read:
-    from tacit.cli.ask.number_sequences import read_sequences
-    from tacit.cli.ask.tables import without
+    from tacit.cli.answers.number_sequences import read_sequences
+    from tacit.cli.answers.table_files import without
 
     return read_sequences(without(data, drop or []), label=sequence, together=together)
 

@@ -61,7 +61,7 @@ class Rows:
 
     def of(self, data: Path) -> Any:
         """The rows of a file, without the columns that are dropped."""
-        from tacit.cli.ask.tables import without
+        from tacit.cli.answers.table_files import without
 
         return without(data, self.drop) if self.drop else data
 
@@ -137,7 +137,7 @@ def learn_and_save(
 
 def tell(model: Any, output: Path, *, json: bool) -> None:
     """What was learnt: in a line, or in JSON."""
-    from tacit.cli.ask.trees import hidden_states, trees_of
+    from tacit.cli.answers.trees import hidden_states, trees_of
     from tacit.cli.output import console, print_json
     from tacit.trees.model.components import heaviest
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.lm.ask import Markers, grams_of, text_path, words_on_lines
+from tacit.cli.lm.queries import Markers, grams_of, text_path, words_on_lines
 from tacit.cli.options import Json
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli.fit import learning
-from tacit.cli.lm.ask import Markers, text_path
 from tacit.cli.lm.counts import (
     COUNTS,
     PACKED,
@@ -28,6 +27,7 @@ from tacit.cli.lm.counts import (
     start_over,
     word_list,
 )
+from tacit.cli.lm.queries import Markers, text_path
 from tacit.cli.options import Json
 
 if TYPE_CHECKING:

@@ -51,8 +51,8 @@ def draw(
 
     For example: tacit parse draw model.tacit sentences.txt -o tree.svg -n 3 -n 7
     """
-    from tacit.cli.ask.plot import picture_kind, save_picture
     from tacit.cli.lm.counts import check_place
+    from tacit.cli.model.plot import picture_kind, save_picture
     from tacit.cli.output import console
 
     is_model = model.suffix == ".tacit"

@@ -28,10 +28,10 @@ def info(model: Model, component: ComponentNumber = None, json: Json = False) ->
     Of a mixture the heaviest tree is shown, or the one asked for.
     """
     from tacit import load
-    from tacit.cli.ask import gaussian_hmm as normals
-    from tacit.cli.ask import symbol_sequences as symbols
-    from tacit.cli.ask.number_sequences import describe, is_chain
-    from tacit.cli.ask.trees import trees_of
+    from tacit.cli.answers import gaussian_hmm as normals
+    from tacit.cli.answers import symbol_sequences as symbols
+    from tacit.cli.answers.number_sequences import describe, is_chain
+    from tacit.cli.answers.trees import trees_of
     from tacit.cli.output import console, print_diagnostics, print_json
     from tacit.core.files.model_files import read_model
     from tacit.trees.model.components import chosen_component, heaviest
@@ -44,7 +44,7 @@ def info(model: Model, component: ComponentNumber = None, json: Json = False) ->
         describe_topics(header, fitted, json=json)
         return
     if is_language_model(fitted) or is_parser(fitted) or is_grammar(fitted):
-        from tacit.cli.lm.ask import describe as describe_words
+        from tacit.cli.lm.queries import describe as describe_words
 
         describe_words(header, fitted, json=json)
         return
@@ -99,7 +99,7 @@ def _said(
 
 def _heading(header: dict[str, Any], fitted: Any, shown: Component) -> str:
     """The model in one line."""
-    from tacit.cli.ask.trees import hidden_states, trees_of
+    from tacit.cli.answers.trees import hidden_states, trees_of
 
     n_trees = len(trees_of(fitted))
     kind = "probability tables" if shown.tables is not None else "operators"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.ask.number_sequences import (
+from tacit.cli.answers.number_sequences import (
     LAYOUT,
     SHARES,
     Read,
@@ -42,7 +42,7 @@ def read_numbers(path: Path, sequence: str | None, drop: list[str] | None) -> Re
     drop : list of str, optional
         Columns that are left out.
     """
-    from tacit.cli.ask.tables import without
+    from tacit.cli.answers.table_files import without
     from tacit.sequences.data.sequence_frames import SEQUENCE
 
     table = without(path, drop or [])
@@ -124,7 +124,7 @@ def predicted_numbers(
     """What comes next after each sequence, or at each position: a table's columns, and more for JSON."""
     import numpy as np
 
-    from tacit.cli.ask.answers import checked_shares
+    from tacit.cli.answers.conditionals import checked_shares
 
     read, name = sequences_for(fitted, data), target_of(fitted, target)
     asked, place = checked_shares(shares, SHARES), list(fitted.names_).index(name)
@@ -220,7 +220,7 @@ def chosen_numbers(fitted: Any, data: Path, label: str | None) -> Series:
     """One sequence of a file: the one of this label, or the only one."""
     import numpy as np
 
-    from tacit.cli.ask.number_sequences import place_of
+    from tacit.cli.answers.number_sequences import place_of
     from tacit.sequences.data.number_sequences import Series
 
     read = sequences_for(fitted, data)

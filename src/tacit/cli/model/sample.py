@@ -42,9 +42,9 @@ def sample(
 
     Sequences of symbols are written in the long form, or with -o FILE.txt as a line for each.
     """
-    from tacit.cli.ask.gaussian_hmm import drawn_numbers, shows_numbers
-    from tacit.cli.ask.number_sequences import drawn_sequences, is_chain
-    from tacit.cli.ask.symbol_sequences import drawn_symbols, is_lines, is_symbolic, put_drawn
+    from tacit.cli.answers.gaussian_hmm import drawn_numbers, shows_numbers
+    from tacit.cli.answers.number_sequences import drawn_sequences, is_chain
+    from tacit.cli.answers.symbol_sequences import drawn_symbols, is_lines, is_symbolic, put_drawn
     from tacit.cli.output import check_table_path, give_table
     from tacit.errors import NotAvailableError
 

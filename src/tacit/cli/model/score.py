@@ -31,9 +31,9 @@ def score(
     """
     import numpy as np
 
-    from tacit.cli.ask.gaussian_hmm import score_numbers, shows_numbers
-    from tacit.cli.ask.number_sequences import is_chain, score_sequences
-    from tacit.cli.ask.symbol_sequences import is_symbolic, score_symbols
+    from tacit.cli.answers.gaussian_hmm import score_numbers, shows_numbers
+    from tacit.cli.answers.number_sequences import is_chain, score_sequences
+    from tacit.cli.answers.symbol_sequences import is_symbolic, score_symbols
     from tacit.cli.output import check_table_path, console, print_json, put_table
 
     check_table_path(output)

@@ -32,8 +32,8 @@ def forecast(
     For models of sequences (tacit fit kernel-hmm); the numbers themselves are told by tacit predict.
     """
     from tacit import plot
-    from tacit.cli.ask.number_sequences import chosen_sequence, is_chain, target_of
-    from tacit.cli.ask.plot import picture_kind, save_picture
+    from tacit.cli.answers.number_sequences import chosen_sequence, is_chain, target_of
+    from tacit.cli.model.plot import picture_kind, save_picture
     from tacit.errors import NotAvailableError
 
     picture_kind(output)  # before the work, not after it

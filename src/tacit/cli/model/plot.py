@@ -70,7 +70,7 @@ def plot(
 
     For example: tacit plot model.tacit -o income.svg --density income --given "smoker=yes|no"
     """
-    from tacit.cli.ask.number_sequences import check_of_rows
+    from tacit.cli.answers.number_sequences import check_of_rows
     from tacit.errors import NotAvailableError
 
     if density is None and given:
@@ -105,7 +105,7 @@ def plot(
 def _rows(fitted: Any, kind: Kind | None, component: int | None) -> Axes:
     """The picture of a model of rows: a tree of it, or singular values."""
     from tacit import plot as pictures
-    from tacit.cli.ask.trees import trees_of
+    from tacit.cli.answers.trees import trees_of
     from tacit.trees.model.components import chosen_component
 
     if kind is Kind.singular_values:
@@ -118,8 +118,8 @@ def _rows(fitted: Any, kind: Kind | None, component: int | None) -> Axes:
 def _chain(fitted: Any, kind: Kind | None, posterior: Path | None, sequence: str | None) -> Axes:
     """The picture of a model of sequences with hidden states, or of an automaton."""
     from tacit import plot as pictures
-    from tacit.cli.ask.gaussian_hmm import chosen_numbers, shows_numbers
-    from tacit.cli.ask.symbol_sequences import chosen_symbols
+    from tacit.cli.answers.gaussian_hmm import chosen_numbers, shows_numbers
+    from tacit.cli.answers.symbol_sequences import chosen_symbols
 
     if posterior is not None:
         if kind is not None:
@@ -146,7 +146,7 @@ def _topics(fitted: Any, kind: Kind | None, *, asked: Any) -> Axes:
 
 def _density(fitted: Any, target: str, given: list[str] | None) -> Axes:
     from tacit import plot as pictures
-    from tacit.cli.ask.answers import rows_of_given
+    from tacit.cli.answers.conditionals import rows_of_given
     from tacit.errors import ArgumentError
 
     fitted.schema_.index(target)  # raises with the nearest name where there is none

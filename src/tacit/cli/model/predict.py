@@ -50,7 +50,7 @@ def predict(
     the hidden states (--states): the most likely path, and the probabilities given the whole sequence. Of
     rows --states tells their classes: the likeliest state of each hidden variable, and all probabilities.
     """
-    from tacit.cli.ask.number_sequences import is_chain
+    from tacit.cli.answers.number_sequences import is_chain
     from tacit.cli.output import check_table_path
 
     check_table_path(output)
@@ -62,7 +62,7 @@ def predict(
     if unknown_as_missing and not is_chain(fitted):
         fitted.set_params(unknown="missing")
     if states:
-        from tacit.cli.ask.states import states_of
+        from tacit.cli.answers.states import states_of
 
         columns, said = states_of(fitted, data)
         name = "state" if "state" in columns else next(iter(columns))
@@ -75,9 +75,9 @@ def _predicted(
     fitted: Any, data: Path, target: str | None, shares: list[float] | None, *, each: bool
 ) -> tuple[dict[str, Any], dict[str, Any], str]:
     """A table's columns, the same for JSON, and which of the columns was predicted."""
-    from tacit.cli.ask.gaussian_hmm import predicted_numbers, shows_numbers
-    from tacit.cli.ask.number_sequences import is_chain, predicted_sequences
-    from tacit.cli.ask.symbol_sequences import is_symbolic, predicted_symbols
+    from tacit.cli.answers.gaussian_hmm import predicted_numbers, shows_numbers
+    from tacit.cli.answers.number_sequences import is_chain, predicted_sequences
+    from tacit.cli.answers.symbol_sequences import is_symbolic, predicted_symbols
     from tacit.errors import ArgumentError
 
     if is_chain(fitted) or shows_numbers(fitted):
@@ -150,8 +150,8 @@ def _numbers(
     fitted: Any, data: Path, target: str, shares: list[float] | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The mean and quantiles; the same for JSON, with the errors of the median and of the mean."""
-    from tacit.cli.ask.answers import checked_shares
-    from tacit.cli.ask.number_sequences import SHARES, number_errors, told_numbers
+    from tacit.cli.answers.conditionals import checked_shares
+    from tacit.cli.answers.number_sequences import SHARES, number_errors, told_numbers
 
     asked = checked_shares(shares, SHARES)
     means = fitted.expectation(data, target)

@@ -89,7 +89,7 @@ def read_sequences(table: pa.Table, *, label: str | None = None, together: bool 
 
 def sequences_for(fitted: Any, path: Path) -> Read:
     """The sequences of a file, held in the way that a model was taught."""
-    from tacit.cli.ask.tables import arrow_table
+    from tacit.cli.answers.table_files import arrow_table
     from tacit.core.input.table import unknown_column_text
     from tacit.errors import ColumnError
     from tacit.trees.data.number_matrix import read_numbers
@@ -171,7 +171,7 @@ def predicted_sequences(
     """What comes next after each sequence, or at each position: a table's columns, and more for JSON."""
     import numpy as np
 
-    from tacit.cli.ask.answers import checked_shares
+    from tacit.cli.answers.conditionals import checked_shares
 
     read = sequences_for(fitted, data)
     name = target_of(fitted, target)
@@ -198,7 +198,7 @@ def told_numbers(
     name: str, shares: Sequence[float], means: Any, quantiles: Any
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Means and quantiles (row, share and whatever follows): a table's columns, and the same for JSON."""
-    from tacit.cli.ask.answers import percent
+    from tacit.cli.answers.conditionals import percent
 
     names = [f"{name} {percent(share)}" for share in shares]
     columns = {name: means, **dict(zip(names, quantiles.T, strict=False))}

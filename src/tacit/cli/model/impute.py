@@ -34,8 +34,8 @@ def impute(
 
     Columns that the model does not know are left as they are; columns that DATA lacks are added.
     """
-    from tacit.cli.ask.number_sequences import table_model
-    from tacit.cli.ask.tables import arrow_table
+    from tacit.cli.answers.number_sequences import table_model
+    from tacit.cli.answers.table_files import arrow_table
     from tacit.cli.output import check_table_path, console, print_json, print_rows, put_table
 
     check_table_path(output)

@@ -34,8 +34,8 @@ def export(
 
     Of a mixture, BIF holds the one tree that is asked for, and Newick one tree per line.
     """
-    from tacit.cli.ask.number_sequences import table_model
-    from tacit.cli.ask.trees import trees_of
+    from tacit.cli.answers.number_sequences import table_model
+    from tacit.cli.answers.trees import trees_of
     from tacit.core.files.atomic import write_text
     from tacit.errors import ArgumentError, NotAvailableError
     from tacit.trees.model.components import chosen_component

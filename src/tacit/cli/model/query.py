@@ -10,7 +10,7 @@ import typer
 from tacit.cli.options import Given, Json, Model, Shares, given_lists, given_values, holds_numbers
 
 if TYPE_CHECKING:
-    from tacit.cli.ask.answers import Answer
+    from tacit.cli.answers.conditionals import Answer
 
 _BAR = 30  # characters of the bar that stands for certainty
 _PLACES = 21  # of a density that is printed
@@ -40,8 +40,8 @@ def query(
 
     For example: tacit query model.tacit --given age=old --given "smoker=yes|no" --target cough
     """
-    from tacit.cli.ask.answers import category_answer
-    from tacit.cli.ask.number_sequences import table_model
+    from tacit.cli.answers.conditionals import category_answer
+    from tacit.cli.answers.number_sequences import table_model
     from tacit.errors import ArgumentError
 
     fitted = table_model(model)
@@ -108,7 +108,7 @@ def _tell_number(
     density: bool,
     json: bool,
 ) -> None:
-    from tacit.cli.ask.answers import SHARES, checked_shares, number_answer
+    from tacit.cli.answers.conditionals import SHARES, checked_shares, number_answer
     from tacit.cli.output import print_json
 
     asked = checked_shares(shares, SHARES)
@@ -135,7 +135,7 @@ def _print_number(
     from rich.table import Table
     from rich.text import Text
 
-    from tacit.cli.ask.answers import percent
+    from tacit.cli.answers.conditionals import percent
     from tacit.cli.output import console
 
     out = console()

@@ -14,9 +14,9 @@ def states_of(fitted: Any, data: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """
     import numpy as np
 
-    from tacit.cli.ask import number_sequences as sequences
-    from tacit.cli.ask import symbol_sequences as symbols
-    from tacit.cli.ask.gaussian_hmm import shows_numbers
+    from tacit.cli.answers import number_sequences as sequences
+    from tacit.cli.answers import symbol_sequences as symbols
+    from tacit.cli.answers.gaussian_hmm import shows_numbers
     from tacit.errors import NotAvailableError
 
     if hasattr(fitted, "schema_") and hasattr(fitted, "posterior"):
@@ -45,7 +45,7 @@ def states_of(fitted: Any, data: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _states_of_rows(fitted: Any, data: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    from tacit.cli.ask.trees import hidden_states
+    from tacit.cli.answers.trees import hidden_states
     from tacit.errors import NotAvailableError
 
     if not hidden_states(fitted):

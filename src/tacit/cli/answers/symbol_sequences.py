@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.ask.number_sequences import LAYOUT
+from tacit.cli.answers.number_sequences import LAYOUT
 
 if TYPE_CHECKING:
     from tacit.sequences.data.sequences import Sequences
@@ -339,7 +339,7 @@ def chosen_symbols(fitted: Any, data: Path, label: str | None) -> Sequences:
     """One sequence of a file: the one of this label, or the only one."""
     import numpy as np
 
-    from tacit.cli.ask.number_sequences import place_of
+    from tacit.cli.answers.number_sequences import place_of
 
     read = sequences_for(fitted, data)
     return read.sequences.take(np.array([place_of(read.labels, label, data)]))

@@ -1,0 +1,1 @@
+"""What commands print of models, one module for each kind of data."""
