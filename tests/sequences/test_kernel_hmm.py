@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors.numpy import load_file
 from sklearn.base import clone
 
 import tacit
+from oracles.edited_files import edited
 from tacit.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -171,26 +173,34 @@ def test_a_loaded_model_answers_like_the_saved_one(way, tmp_path):
 
 
 def test_damaged_files_are_refused(tmp_path):
-    from tacit.core.files.model_files import read_model, write_model
-
     path = tmp_path / "model.tacit"
-    WAYS["auto"]().fit(SERIES).save(path)
-    header, arrays = read_model(path)
-    damaged = [
-        (header, {name: each for name, each in arrays.items() if name != "moves"}),
-        (header, arrays | {"moves": 2 * arrays["moves"]}),
-        (header, arrays | {"start": np.array([np.nan, 1.0])}),
-        (header, arrays | {"start": np.array([-0.5, 1.5])}),
-        (header, arrays | {"emit.0": arrays["emit.0"][:, 1:]}),
-        (header, {name: each for name, each in arrays.items() if "centers" not in name}),
-        (header | {"chain": {}}, arrays),
-        (header | {"chain": header["chain"] | {"names": []}}, arrays),
-        ({key: value for key, value in header.items() if key != "arguments"}, arrays),
-    ]
-    for number, (words, content) in enumerate(damaged):
-        write_model(path, words, content)
-        with pytest.raises(FileFormatError):
-            print(number, tacit.load(path))
+    model = WAYS["auto"]().fit(SERIES)
+    model.save(path)
+    arrays = load_file(path)
+    chain = {name: arrays[f"parameters.{name}"] for name in ("moves", "start", "emit.0")}
+    for told, damage in (
+        ("moves' is missing", {"parameters.moves": None}),
+        ("sum to one", {"parameters.moves": 0.5 * chain["moves"]}),
+        ("NaN", {"parameters.start": np.array([np.nan, 1.0])}),
+        ("no probabilities", {"parameters.start": np.array([-0.5, 1.5])}),
+        ("has shape", {"parameters.emit.0": chain["emit.0"][:, 1:]}),
+        ("centers' is missing", {"encoders.0.centers": None}),
+        ("not between", {"encoders.0.marks": -1e308 * np.ones(3)}),
+    ):
+        model.save(path)
+        edited(path, damage)
+        with pytest.raises(FileFormatError, match=told):
+            tacit.load(path)
+    for told, change in (
+        ("fallback", {"fallback": 2.0}),
+        ("column = 1, not 0", {"names": []}),
+        ("arguments", {"arguments": None}),
+        ("parameters", {"parameters": {}}),
+    ):
+        model.save(path)
+        edited(path, **change)
+        with pytest.raises(FileFormatError, match=told):
+            tacit.load(path)
 
 
 def test_draws_look_like_the_data():

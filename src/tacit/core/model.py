@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from tacit.core.files.saved_model import SavedModel
 from tacit.errors import NotAvailableError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ Array = NDArray[np.float64]
 Kind = Literal["table", "sequences", "language", "parser", "grammar", "topics", "mixture"]
 
 
-class Model(BaseEstimator):
+class Model(SavedModel, BaseEstimator):
     """The base of every estimator.
 
     Attributes

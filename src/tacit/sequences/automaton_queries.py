@@ -60,13 +60,6 @@ class AutomatonQueries(SequenceModel):
         ends = np.cumsum(lengths).tolist()
         return [symbols[end - size : end] for end, size in zip(ends, lengths.tolist(), strict=True)]
 
-    def save(self, path: Any) -> None:
-        """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
-        from tacit.sequences.saved_automata import save_automaton
-
-        self._check_fitted()
-        save_automaton(self, path)
-
     # -- what the base class asks -----------------------------------------------------------------
 
     def _log_probs(self, sequences: Any) -> Array:

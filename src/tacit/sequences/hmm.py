@@ -12,6 +12,7 @@ from tacit.core.arguments import check_choice, check_count, check_number, seed_f
 from tacit.errors import ArgumentError, DataError, NotAvailableError
 from tacit.sequences.hmm_queries import HMMQueries
 from tacit.sequences.learn.hmm_learners import WAYS, HMMSettings
+from tacit.sequences.model_files import HMM_FILE
 from tacit.sequences.sequence_queries import lengths_from
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ class HMM(HMMQueries):
     """
 
     stream_: Stream | KeptNumbers
+    _file = HMM_FILE
 
     def __init__(
         self,
@@ -240,13 +242,6 @@ class HMM(HMMQueries):
 
         made: Self = taken_over(cls, model, symbols)
         return made
-
-    def save(self, path: Any) -> None:
-        """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
-        from tacit.sequences.saved_hmm import save_hmm
-
-        self._check_fitted()
-        save_hmm(self, path)
 
     # -- within -----------------------------------------------------------------------------------
 

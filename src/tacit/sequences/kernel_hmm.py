@@ -7,6 +7,7 @@ from typing import Any, Self
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
 from tacit.errors import ArgumentError, DataError
 from tacit.sequences.kernel_hmm_queries import ChainQueries
+from tacit.sequences.model_files import KERNEL_HMM_FILE
 
 LEARN = ("auto", "spectral")
 
@@ -73,6 +74,8 @@ class KernelHMM(ChainQueries):
     >>> bool(low < 0 < high)
     True
     """
+
+    _file = KERNEL_HMM_FILE
 
     def __init__(
         self,

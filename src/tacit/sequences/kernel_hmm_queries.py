@@ -239,13 +239,6 @@ class ChainQueries(DensityMixin, Model):
         self._record(repairs)
         return out[:, :, 0] if len(self.names_) == 1 else out
 
-    def save(self, path: Any) -> None:
-        """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
-        from tacit.sequences.saved_kernel_hmm import save_chain
-
-        self._check_fitted()
-        save_chain(self, path)
-
     # -- within -----------------------------------------------------------------------------------
 
     def _check_fitted(self) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tacit.core.arguments import check_choice, check_count, check_number
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.sequences.automaton_fitting import FittedAutomaton
+from tacit.sequences.model_files import PROBABILISTIC_AUTOMATON_FILE
 
 if TYPE_CHECKING:
     from tacit.core.progress import Report
@@ -86,6 +87,7 @@ class ProbabilisticAutomaton(FittedAutomaton):
     """
 
     abilities = FittedAutomaton.abilities | {"transitions"}
+    _file = PROBABILISTIC_AUTOMATON_FILE
 
     def __init__(
         self,

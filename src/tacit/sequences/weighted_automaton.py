@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tacit.core.arguments import check_choice, check_count, check_number
 from tacit.errors import ArgumentError
 from tacit.sequences.automaton_fitting import FittedAutomaton
+from tacit.sequences.model_files import WEIGHTED_AUTOMATON_FILE
 
 if TYPE_CHECKING:
     from tacit.core.progress import Report
@@ -78,6 +79,8 @@ class WeightedAutomaton(FittedAutomaton):
     >>> model.predict_next_proba(["a"]).round(1).tolist()  # a, b, end
     [[0.0, 1.0, 0.0]]
     """
+
+    _file = WEIGHTED_AUTOMATON_FILE
 
     def __init__(
         self,

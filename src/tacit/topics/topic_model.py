@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
-from tacit.core.files.saved_model import SavedModel
 from tacit.core.model import Model
 from tacit.errors import ArgumentError, ArgumentTypeError, NotAvailableError
-from tacit.topics.files import TOPIC_MODEL
+from tacit.topics.model_files import TOPIC_MODEL
 from tacit.topics.topic_queries import TopicQueries, check_width
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ Array = NDArray[np.float64]
 SOLVERS = ("jacobi", "power", "simultaneous", "als")
 
 
-class TopicModel(TopicQueries, SavedModel, Model):
+class TopicModel(TopicQueries, Model):
     """Topics of documents: latent Dirichlet allocation by moments, with or without variational steps.
 
     How often two and three words meet in documents determines the topics (Anandkumar et al. 2012). They are

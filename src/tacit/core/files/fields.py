@@ -65,7 +65,7 @@ class Array:
     ----------
     axes : str
         Their names or sizes with blanks between, such as ``"state symbol+1"`` or ``"rule state*state"``;
-        ``"..."`` is any number of axes of any size.
+        ``"*"`` is of any size, and ``"..."`` alone any number of such axes.
     *ranges : Range
         What holds of its numbers; floats are always finite.
     dtype : type, or several
@@ -131,6 +131,8 @@ def axis_size(axis: str, sizes: Sizes, length: int | None = None) -> int:
     >>> axis_size("word+1", sizes, 4), sizes["word"], axis_size("word*word", sizes)
     (4, 3, 9)
     """
+    if axis == "*" and length is not None:
+        return length
     product, _, more = axis.partition("+")
     added, size = int(more or 0), 1
     names = product.split("*")
@@ -323,9 +325,10 @@ class Many:
             raise FileFormatError(f"is a list of {len(plain)}, not of {len(sizes[self.each[0]])}")
         values = []
         for at, each in enumerate(plain):
-            own = {name: sizes[name][at] for name in self.each}
+            own = sizes.new_child({name: sizes[name][at] for name in self.each})
             with damage_at(f"{path}.{at}"):
-                values.append(self.form.read(each, f"{path}.{at}", source, sizes.new_child(own)))
+                values.append(self.form.read(each, f"{path}.{at}", source, own))
+            sizes.update((name, own[name]) for name in own.maps[0] if name not in self.each)
         return tuple(values)
 
 

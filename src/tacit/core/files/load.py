@@ -33,9 +33,7 @@ _LOADERS = {
         "load_spherical",
     ),
     "GaussianTree": ("numbers.gaussian_tree", "numbers.saved_gaussian", "load_gaussian"),
-    "HMM": ("sequences.hmm", "sequences.saved_hmm", "load_hmm"),
     "HigherOrderHMM": ("junction.structured_hmms", "junction.saved", "load_junction"),
-    "KernelHMM": ("sequences.kernel_hmm", "sequences.saved_kernel_hmm", "load_chain"),
     "KernelTree": ("numbers.kernel_tree", "numbers.saved_kernel", "load_kernel_tree"),
     "KneserNeyLM": ("language.kneser_ney_lm", "language.saved", "load_backoff"),
     "LatentClass": ("trees.latent_tree", "trees.saved", "load_tree"),
@@ -44,17 +42,7 @@ _LOADERS = {
     "LatentTree": ("trees.latent_tree", "trees.saved", "load_tree"),
     "MixedLM": ("language.mixed_lm", "language.saved_mixture", "load_mixture"),
     "PowerLowRankLM": ("language.power_low_rank_lm", "language.saved_ensemble", "load_ensemble"),
-    "ProbabilisticAutomaton": (
-        "sequences.probabilistic_automaton",
-        "sequences.saved_automata",
-        "load_automaton",
-    ),
     "SpanParser": ("parsing.span_parser", "parsing.saved_parser", "load_parser"),
-    "WeightedAutomaton": (
-        "sequences.weighted_automaton",
-        "sequences.saved_automata",
-        "load_automaton",
-    ),
 }
 
 

@@ -68,7 +68,16 @@ def covariances(array: NDArray[Any], sizes: Sizes) -> str | None:
     """Symmetric positive definite matrices in the last two axes."""
     if wrong := moderate(array, sizes):
         return wrong
-    if not np.allclose(array, np.swapaxes(array, -1, -2), rtol=1e-9, atol=0):
+    diagonal = np.diagonal(array, axis1=-2, axis2=-1)
+    if positive(diagonal, sizes):
+        return "has variances that are not positive"
+    deviations = np.sqrt(diagonal)
+    apart = (
+        np.abs(array - np.swapaxes(array, -1, -2))
+        / deviations[..., None]
+        / deviations[..., None, :]
+    )
+    if (apart > 1e-9).any():
         return "is not symmetric"
     try:
         factors = np.linalg.cholesky(array)

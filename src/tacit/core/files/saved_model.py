@@ -24,7 +24,7 @@ from tacit.core.files.fields import (
 )
 from tacit.core.files.header_values import integer, mapping, shown
 from tacit.core.files.json_values import from_json, to_json
-from tacit.errors import FileFormatError, FileWriteError, NotAvailableError
+from tacit.errors import FileFormatError, FileWriteError
 
 Upgrade = Callable[[dict[str, Any], Arrays], None]
 
@@ -136,8 +136,9 @@ class SavedModel:
         ArgumentError, FileWriteError
             The file has another extension, or cannot be written there.
         """
-        if not hasattr(self, "diagnostics_"):
-            raise NotAvailableError(f"this {type(self).__name__} is not fitted yet; call fit first")
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "diagnostics_")
         check_suffix(path)
         arrays: Arrays = {}
         header = self._file.write(self, "", arrays)
@@ -156,7 +157,7 @@ class SavedModel:
                 setattr(self, name, value)
 
 
-class Model:
+class InnerModel:
     """A fitted model inside another: the form of a field.
 
     Parameters

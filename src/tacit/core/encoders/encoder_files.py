@@ -1,0 +1,104 @@
+"""What model files hold of a column: its encoder, and the distribution of its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tacit.core.encoders.bells import BellEncoder
+from tacit.core.encoders.density_estimates import Scale
+from tacit.core.encoders.encoders import BinEncoder, IndicatorEncoder
+from tacit.core.encoders.kernels import KernelEncoder
+from tacit.core.encoders.margins import Margin
+from tacit.core.files.fields import Array, Arrays, Field, OneOf, Record
+from tacit.core.files.header_values import flag, integer, number
+from tacit.core.files.ranges import ascending, not_negative, positive, rising, within
+from tacit.core.files.saved_model import renamed
+from tacit.errors import FileFormatError
+
+_FAR = 1e306  # differences and sums of such numbers are still finite
+_NARROW = 1e-300  # reciprocals of such numbers are still finite
+_location, _size = number(-_FAR, _FAR), number(_NARROW, _FAR)
+
+
+def _margin(**fields: Any) -> Margin:
+    margin = Margin(**fields)
+    mass = float(margin.shares.sum())
+    if len(margin.heights) < 2 or mass > 1 + 1e-9 or (mass < 1 - 1e-9 and not margin.heights.any()):
+        raise FileFormatError("is no distribution: its mass is not one")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(margin.nodes).all():
+            raise FileFormatError("has nodes beyond all numbers")
+    return margin
+
+
+def _bins(edges: Any, margin: Margin, bandwidth: float) -> BinEncoder:
+    encoder = BinEncoder(edges, margin, bandwidth)
+    if not (np.diff(encoder.cuts) > 0).all():
+        raise FileFormatError("has bins without any mass")
+    return encoder
+
+
+SCALE = Record(Scale, Field("center", _location), Field("scale", _size), Field("bent", flag()))
+MARGIN = Record(
+    Margin,
+    Field("scale", SCALE),
+    Field("start", _location),
+    Field("step", _size),
+    Field("heights", Array("node", not_negative)),
+    Field("atoms", Array("atom", ascending, within(-_FAR, _FAR), empty=True)),
+    Field("shares", Array("atom", within(0, 1), empty=True)),
+    Field("widths", Array("atom", within(_NARROW, _FAR), empty=True)),
+    Field("rest", number(0, 1)),
+    Field("middle", _location),
+    Field("spread", _size),
+    make=_margin,
+)
+ENCODER = OneOf(
+    indicator=Record(IndicatorEncoder, Field("size", integer(1))),
+    bumps=Record(
+        BinEncoder,
+        Field("edges", Array("edge", ascending, within(-_FAR, _FAR), empty=True)),
+        Field("margin", MARGIN),
+        Field("bandwidth", number(0, 100)),
+        make=_bins,
+    ),
+    kernel=Record(
+        KernelEncoder,
+        Field("pivots", Array("pivot", within(-_FAR, _FAR))),
+        Field("inverse", Array("feature pivot")),
+        Field("bandwidth", _size),
+        Field("margin", MARGIN, optional=True),
+    ),
+    bells=Record(
+        BellEncoder,
+        Field("centers", Array("bell", within(-_FAR, _FAR))),
+        Field("widths", Array("bell", positive)),
+        Field("middle", _location),
+        Field("spread", _size),
+        Field("marks", Array("mark", rising, within(-_FAR, _FAR))),
+    ),
+)
+
+
+def upgraded_margin(plain: Mapping[str, Any], arrays: Arrays, old: str, new: str) -> dict[str, Any]:
+    """The header of a distribution of formats 1 and 2; its arrays move from one prefix to another."""
+    renamed(arrays, {old + name: new + name for name in ("heights", "atoms", "shares", "widths")})
+    scale = {name: plain[name] for name in ("center", "scale", "bent")}
+    return {"scale": scale} | {
+        name: plain[name] for name in ("start", "step", "rest", "middle", "spread")
+    }
+
+
+def upgraded_encoder(
+    plain: Mapping[str, Any], arrays: Arrays, old: str, new: str
+) -> dict[str, Any]:
+    """The header of an encoder of formats 1 and 2; its arrays move from one prefix to another."""
+    names = ("kind", "size", "bandwidth") if plain.get("kind") != "bells" else tuple(plain)
+    found = {name: plain[name] for name in names if name in plain}
+    if old + "heights" in arrays:
+        found["margin"] = upgraded_margin(plain, arrays, old, f"{new}margin.")
+    renamed(arrays, {old: new})
+    return found

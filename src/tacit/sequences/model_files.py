@@ -1,0 +1,217 @@
+"""What files of models of sequences hold: hidden Markov models and automata."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.encoders.encoder_files import ENCODER, upgraded_encoder
+from tacit.core.files.fields import Array, Arrays, Field, Many, OneOf, Record
+from tacit.core.files.header_values import flag, integer, number, symbols
+from tacit.core.files.ranges import covariances, moderate, probabilities
+from tacit.core.files.saved_model import ModelFile, renamed
+from tacit.messages.network import Dense, Hadamard
+from tacit.sequences.model.automata import Automaton, AutomatonTables
+from tacit.sequences.model.chains import ChainTables, Operators
+from tacit.sequences.model.gaussian_hmm import GaussianChain
+from tacit.sequences.model.interpolated_ngrams import Ngrams
+from tacit.sequences.query.automata import MixedAutomaton
+from tacit.sequences.query.mean_automata import MeanAutomaton
+from tacit.sequences.query.proper_operators import ProperOperators
+
+
+def _fits(
+    step: Dense | Hadamard, start: NDArray[Any], emit: tuple[NDArray[Any], ...], **_: Any
+) -> str | None:
+    if isinstance(step, Hadamard) and emit[0].shape[1] != len(start):
+        return "has a step that takes messages of another length than its columns send"
+    return None
+
+
+def _ngrams(tables: NDArray[np.float64], order: int) -> Ngrams:
+    n_symbols = tables.shape[1] - 1
+    if len(tables) != (n_symbols + 2) ** (order - 1):
+        raise ValueError(f"{len(tables)} contexts of order {order}")
+    return Ngrams(tables, order, n_symbols)
+
+
+def _moves(emit: NDArray[Any], moves: NDArray[Any], **_: Any) -> str | None:
+    if len(moves) not in (1, emit.shape[1] - 1):
+        return f"has {len(moves)} tables of transitions for {emit.shape[1] - 1} symbols"
+    return None
+
+
+# The size "feature" is a tuple: how many features each column has.
+CHAIN_TABLES = Record(
+    ChainTables,
+    Field("start", Array("state", probabilities)),
+    Field("moves", Array("state state", probabilities)),
+    Field("emit", Many(Array("state feature", probabilities), each="feature")),
+)
+OPERATORS = Record(
+    Operators,
+    Field("start", Array("rank")),
+    Field("stop", Array("rank")),
+    Field("emit", Many(Array("feature seen"), each="feature", least=1)),
+    Field("total", Many(Array("seen"), each="feature")),
+    Field(
+        "step",
+        OneOf(
+            dense=Record(Dense, Field("core", Array("seen rank rank"))),
+            hadamard=Record(Hadamard, Field("table", Array("rank rank"))),
+        ),
+    ),
+    check=_fits,
+)
+GAUSSIAN_HMM = Record(
+    GaussianChain,
+    Field("start", Array("state", probabilities)),
+    Field("moves", Array("state state", probabilities)),
+    Field("means", Array("state column", moderate)),
+    Field("covariances", Array("state column column", covariances)),
+    Field("diagonal", flag()),
+)
+NGRAMS = Record(
+    Ngrams,
+    Field("tables", Array("context symbol+1", probabilities)),
+    Field("order", integer(1, 3)),
+    make=_ngrams,
+)
+AUTOMATON = Record(
+    Automaton,
+    Field("start", Array("rank")),
+    Field("steps", Array("symbol rank rank")),
+    Field("stop", Array("rank")),
+    Field("total", Array("rank")),
+    Field("past", Array("rank")),
+)
+AUTOMATON_TABLES = Record(
+    AutomatonTables,
+    Field("start", Array("state", probabilities)),
+    Field("emit", Array("state symbol+1", probabilities)),
+    Field("moves", Array("* state state", probabilities)),
+    check=_moves,
+)
+
+PROPER_OPERATORS = Record(
+    ProperOperators,
+    Field("operators", OPERATORS),
+    Field("shares", Array("symbol", probabilities)),
+    Field("fallback", number(0, 1)),
+)
+MIXED_AUTOMATON = Record(
+    MixedAutomaton,
+    Field("automaton", AUTOMATON),
+    Field("ngrams", NGRAMS),
+    Field("mixing", number(0, 1)),
+)
+MEAN_AUTOMATON = Record(
+    MeanAutomaton,
+    Field("parts", Many(AUTOMATON_TABLES, least=1), sizes={"part": len}),
+    Field("weights", Array("part", probabilities)),
+)
+
+
+def _upgrade_hmm(header: dict[str, Any], arrays: Arrays) -> None:
+    old = header.pop("hmm")
+    header |= {"symbols": old["symbols"], "names": old["names"]}
+    header["parameters"] = {"kind": old["kind"]}
+    if old["kind"] == "gaussian":
+        header["parameters"]["diagonal"] = old["diagonal"]
+        _nested(arrays, "parameters.")
+    elif old["kind"] == "operators":
+        operators = _upgraded_chain(arrays, 1, "parameters.operators.")
+        del operators["kind"]
+        header["parameters"] |= {"fallback": old["fallback"], "operators": operators}
+        renamed(arrays, {"shares": "parameters.shares"})
+    else:
+        header["parameters"] = _upgraded_chain(arrays, 1, "parameters.")
+
+
+def _upgrade_kernel_hmm(header: dict[str, Any], arrays: Arrays) -> None:
+    old = header.pop("chain")
+    header |= {"names": old["names"], "fallback": old["fallback"]}
+    header["encoders"] = [
+        upgraded_encoder(plain, arrays, f"features.{column}.", f"encoders.{column}.")
+        for column, plain in enumerate(old["features"])
+    ]
+    header["parameters"] = _upgraded_chain(arrays, len(old["features"]), "parameters.")
+
+
+def _upgrade_weighted(header: dict[str, Any], arrays: Arrays) -> None:
+    old = header.pop("automaton")
+    header["symbols"] = old["symbols"]
+    ngrams = {"order": old["order"]}
+    header["predictor"] = {"automaton": {}, "ngrams": ngrams, "mixing": old["mixing"]}
+    names = ("start", "steps", "stop", "total", "past")
+    renamed(arrays, {name: f"predictor.automaton.{name}" for name in names})
+    renamed(arrays, {"ngrams": "predictor.ngrams.tables"})
+
+
+def _upgrade_probabilistic(header: dict[str, Any], arrays: Arrays) -> None:
+    old = header.pop("automaton")
+    header["symbols"] = old["symbols"]
+    parts = range(min(old["n_parts"], len(arrays)))
+    header["predictor"] = {"parts": [{} for _ in parts]}
+    for part in parts:
+        names = ("start", "emit", "moves")
+        renamed(arrays, {f"{name}.{part}": f"predictor.parts.{part}.{name}" for name in names})
+    renamed(arrays, {"weights": "predictor.weights"})
+
+
+def _upgraded_chain(arrays: Arrays, n_columns: int, prefix: str) -> dict[str, Any]:
+    """The header of a chain; its arrays get a prefix."""
+    columns: list[None] = [None] * n_columns
+    if "moves" in arrays:
+        found: dict[str, Any] = {"kind": "tables", "emit": columns}
+    else:
+        step = "dense" if "core" in arrays else "hadamard"
+        found = {"kind": "operators", "emit": columns, "total": columns, "step": {"kind": step}}
+    renamed(arrays, {"core": "step.core", "table": "step.table"})
+    _nested(arrays, prefix)
+    return found
+
+
+def _nested(arrays: Arrays, prefix: str) -> None:
+    own = ("start", "stop", "moves", "means", "covariances", "step.", "emit.", "total.")
+    renamed(arrays, {name: prefix + name for name in own})
+
+
+_SYMBOLS = Field(
+    "symbols_",
+    symbols(),
+    sizes={"symbol": len, "feature": lambda each: (len(each),)},
+)
+_NAMES = Field("names_", symbols(), sizes={"column": len})
+HMM_FILE = ModelFile(
+    _SYMBOLS,
+    _NAMES,
+    Field(
+        "parameters_",
+        OneOf(tables=CHAIN_TABLES, gaussian=GAUSSIAN_HMM, operators=PROPER_OPERATORS),
+    ),
+    upgrade=_upgrade_hmm,
+)
+KERNEL_HMM_FILE = ModelFile(
+    _NAMES,
+    Field(
+        "encoders_",
+        Many(ENCODER, least=1),
+        sizes={"column": len, "feature": lambda each: tuple(encoder.size for encoder in each)},
+    ),
+    Field("fallback_", number(0, 1)),
+    Field("parameters_", OneOf(tables=CHAIN_TABLES, operators=OPERATORS)),
+    columns=lambda model: model.names_,
+    upgrade=_upgrade_kernel_hmm,
+)
+WEIGHTED_AUTOMATON_FILE = ModelFile(
+    _SYMBOLS,
+    Field("predictor_", MIXED_AUTOMATON),
+    Field("singular_values_", Array("*", empty=True), optional=True),
+    upgrade=_upgrade_weighted,
+)
+PROBABILISTIC_AUTOMATON_FILE = ModelFile(
+    _SYMBOLS, Field("predictor_", MEAN_AUTOMATON), upgrade=_upgrade_probabilistic
+)
