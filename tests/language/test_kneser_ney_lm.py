@@ -4,12 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
 import tacit
-from tacit.core.files.model_files import read_model, write_model
+from oracles.edited_files import edited
 from tacit.errors import ArgumentError, DataError, FileFormatError, NotAvailableError
 from tacit.language.kneser_ney_lm import KneserNeyLM
 from tacit.language.moments.ngram_counts import GramCounts
@@ -125,22 +126,24 @@ def test_files_give_models_back(tmp_path, settings):
 @pytest.mark.parametrize(
     ("name", "spoil", "complaint"),
     [
-        ("words", lambda a: a + 90, "a word that is not in the vocabulary"),
-        ("suffixes", lambda a: a + 900, "ends in a longer one"),
-        ("firsts", lambda a: a[::-1].copy(), "do not fit their contexts"),
-        ("probs", lambda a: a[1:], "different lengths"),
-        ("backoffs", lambda a: a[1:], "different lengths"),
-        ("backoffs", lambda a: a * np.nan, "not finite"),
-        ("offsets", lambda a: a.astype(np.int32), "of another type"),
-        ("vocabulary.starts", lambda a: a + 1, "do not fit their places"),
-        ("vocabulary.store", lambda a: a.astype(np.int16), "of another type"),
+        ("words", lambda a: a + np.int32(90), "index outside"),
+        ("suffixes", lambda a: a + np.int32(900), "index outside"),
+        ("suffixes", lambda a: np.arange(len(a), dtype=np.int32), "ends in a longer one"),
+        ("firsts", lambda a: a[::-1].copy(), "does not end at"),
+        ("firsts", lambda a: np.full_like(a, a[-1]), "do not fit their contexts"),
+        ("probs", lambda a: a[1:], "has shape"),
+        ("backoffs", lambda a: a[1:], "has shape"),
+        ("backoffs", lambda a: a * np.nan, "infinities or NaN"),
+        ("offsets", lambda a: a.astype(np.int32), "has type int32"),
+        ("offsets", lambda a: a[[0, 1, 1, 3]], "do not fit the words or contexts"),
+        ("vocabulary.starts", lambda a: a + 1, "does not run from 0"),
+        ("vocabulary.store", lambda a: a.astype(np.int16), "has type int16"),
     ],
 )
 def test_damaged_files_are_refused(model, tmp_path, name, spoil, complaint):
     path = tmp_path / "m.tacit"
     model.save(path)
-    header, arrays = read_model(path)
-    write_model(path, header, {**arrays, name: spoil(arrays[name])})
+    edited(path, {f"model.{name}": spoil(load_file(path)[f"model.{name}"])})
     with pytest.raises(FileFormatError, match=complaint):
         tacit.load(path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from tacit.core.arguments import check_count
 from tacit.core.progress import reporting
 from tacit.language.language_queries import LanguageModel
+from tacit.language.model_files import CLASS_FILE
 
 if TYPE_CHECKING:
     from tacit.language.data.corpus import Corpus
@@ -61,6 +63,7 @@ class ClassLM(LanguageModel):
     classes_: Integers
     shares_: Array
     model_: GramModel
+    _file = CLASS_FILE
 
     def __init__(
         self,
@@ -121,6 +124,10 @@ class ClassLM(LanguageModel):
         check_count("order", self.order)
         check_count("n_classes", self.n_classes)
         self._check_text_arguments()
+
+    def _restore(self, values: Mapping[str, Any]) -> None:
+        super()._restore(values)
+        self._places = _class_places(self.classes_)
 
     def _keep(
         self,

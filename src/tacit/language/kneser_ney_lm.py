@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from tacit.core.arguments import check_choice, check_count
 from tacit.core.progress import Report, reporting
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.language.language_queries import LanguageModel, Sentence
+from tacit.language.model_files import BACKOFF_FILE
 
 if TYPE_CHECKING:
     from tacit.language.data.corpus import Corpus
@@ -29,6 +31,7 @@ class BackoffLM(LanguageModel):
     abilities = LanguageModel.abilities | {"arpa"}
 
     model_: GramModel
+    _file = BACKOFF_FILE
 
     @classmethod
     def from_arpa(cls, path: Any) -> BackoffLM:
@@ -62,6 +65,11 @@ class BackoffLM(LanguageModel):
         """The highest order of its n-grams."""
         self._check_fitted()
         return self.model_.order
+
+    def _restore(self, values: Mapping[str, Any]) -> None:
+        self._keep(values["model_"], values["diagnostics_"])
+        if values["discounts_"] is not None:
+            self.discounts_ = list(values["discounts_"])
 
     def _keep(self, model: GramModel, diagnostics: dict[str, Any]) -> None:
         from tacit.language.loops.backoff import score_text

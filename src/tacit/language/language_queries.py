@@ -237,16 +237,6 @@ class LanguageModel(TakesText, Model):
             state = self._step(state, place)[2]
         return out
 
-    # -- files ------------------------------------------------------------------------------------
-
-    def save(self, path: Any) -> None:
-        """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
-        from tacit.core.files.model_files import write_model
-        from tacit.language.saved import content_of
-
-        self._check_fitted()
-        write_model(path, *content_of(self))
-
     # -- within -----------------------------------------------------------------------------------
 
     def _check_text_arguments(self) -> None:

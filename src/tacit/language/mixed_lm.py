@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, ArgumentTypeError
 from tacit.language.language_queries import LanguageModel
+from tacit.language.model_files import MIXED_FILE
 
 if TYPE_CHECKING:
     from tacit.language.data.corpus import Corpus
@@ -50,6 +51,7 @@ class MixedLM(LanguageModel):
     """
 
     weights_: Array
+    _file = MIXED_FILE
 
     def __init__(self, models: Sequence[LanguageModel], weights: Any = None) -> None:
         self.models = models
@@ -114,6 +116,11 @@ class MixedLM(LanguageModel):
                     "vocabulary=first.vocabulary_"
                 )
         return models
+
+    def _restore(self, values: Mapping[str, Any]) -> None:
+        self.models = list(self.models)
+        self._prepare(values["weights_"])
+        self.diagnostics_ = values["diagnostics_"]
 
     def _prepare(self, given: Any) -> None:
         """Take weights, and what models have in common; everything is checked."""

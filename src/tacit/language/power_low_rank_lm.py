@@ -13,6 +13,7 @@ from tacit.core.arguments import check_choice, check_count, seed_from
 from tacit.core.progress import reporting
 from tacit.errors import ArgumentError
 from tacit.language.language_queries import LanguageModel
+from tacit.language.model_files import ENSEMBLE_FILE
 
 if TYPE_CHECKING:
     from tacit.core.progress import Report
@@ -97,6 +98,7 @@ class PowerLowRankLM(LanguageModel):
     """
 
     model_: Ensemble
+    _file = ENSEMBLE_FILE
 
     def __init__(
         self,
@@ -273,6 +275,10 @@ class PowerLowRankLM(LanguageModel):
                 )
 
     # -- queries ----------------------------------------------------------------------------------
+
+    def _restore(self, values: Mapping[str, Any]) -> None:
+        self.plans_ = values["plans_"]
+        self._keep(values["model_"], values["diagnostics_"])
 
     def _keep(self, model: Ensemble, diagnostics: dict[str, Any]) -> None:
         from tacit.language.model.backoff import packed

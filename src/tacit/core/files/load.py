@@ -18,9 +18,7 @@ Arrays = Mapping[str, NDArray[Any]]
 # The estimators that do not declare their fields yet: where the class stands, and what loads it from a header
 # and arrays.
 _LOADERS = {
-    "BackoffLM": ("language.kneser_ney_lm", "language.saved", "load_backoff"),
     "ChowLiuTree": ("trees.chow_liu_tree", "trees.saved", "load_tree"),
-    "ClassLM": ("language.class_lm", "language.saved", "load_classes"),
     "ConstituentContextModel": (
         "parsing.constituent_context",
         "parsing.saved_parser",
@@ -35,13 +33,10 @@ _LOADERS = {
     "GaussianTree": ("numbers.gaussian_tree", "numbers.saved_gaussian", "load_gaussian"),
     "HigherOrderHMM": ("junction.structured_hmms", "junction.saved", "load_junction"),
     "KernelTree": ("numbers.kernel_tree", "numbers.saved_kernel", "load_kernel_tree"),
-    "KneserNeyLM": ("language.kneser_ney_lm", "language.saved", "load_backoff"),
     "LatentClass": ("trees.latent_tree", "trees.saved", "load_tree"),
     "LatentJunctionTree": ("junction.latent_junction_tree", "junction.saved", "load_junction"),
     "LatentPCFG": ("parsing.latent_pcfg", "parsing.saved_grammar", "load_grammar"),
     "LatentTree": ("trees.latent_tree", "trees.saved", "load_tree"),
-    "MixedLM": ("language.mixed_lm", "language.saved_mixture", "load_mixture"),
-    "PowerLowRankLM": ("language.power_low_rank_lm", "language.saved_ensemble", "load_ensemble"),
     "SpanParser": ("parsing.span_parser", "parsing.saved_parser", "load_parser"),
 }
 

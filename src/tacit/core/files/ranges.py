@@ -114,6 +114,17 @@ def offsets(size: str) -> Range:
     return check
 
 
+def places(size: str) -> Range:
+    """Places from 0 to a named size, that included, never falling; the last one is the end."""
+
+    def check(array: NDArray[Any], sizes: Sizes) -> str | None:
+        if not _between(array, 0, sizes[size]) or array[-1] != sizes[size]:
+            return f"does not end at {sizes[size]}"
+        return rising(array, sizes)
+
+    return check
+
+
 def rising(array: NDArray[Any], _: Sizes) -> str | None:
     """Numbers in order, some perhaps equal, along the last axis."""
     return None if (array[..., 1:] >= array[..., :-1]).all() else "falls"

@@ -136,9 +136,7 @@ class SavedModel:
         ArgumentError, FileWriteError
             The file has another extension, or cannot be written there.
         """
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self, "diagnostics_")
+        self._check_fitted()
         check_suffix(path)
         arrays: Arrays = {}
         header = self._file.write(self, "", arrays)
@@ -149,6 +147,11 @@ class SavedModel:
                 f"the model cannot be saved: it could not be read back, since {error}"
             ) from error
         write_file(path, header, arrays)
+
+    def _check_fitted(self) -> None:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "diagnostics_")
 
     def _restore(self, values: Mapping[str, Any]) -> None:
         """Take over the fitted attributes that a file holds."""
