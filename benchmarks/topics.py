@@ -56,8 +56,8 @@ def prepared(name):
     train = load_topics(name)
     kept = keep_words(
         train,
-        least_documents=20,
-        most_share=0.1,
+        min_df=20,
+        max_df=0.1,
         stop_words=ENGLISH_STOP_WORDS,
         form=plain_word,
     )

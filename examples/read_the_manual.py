@@ -29,8 +29,8 @@ for name in modules:
             manual[text] = re.findall(r"[a-z]+", text.lower())
 documents = tacit.keep_words(
     tacit.read_documents(list(manual.values())),
-    least_documents=10,
-    most_share=0.2,
+    min_df=10,
+    max_df=0.2,
     stop_words=ENGLISH_STOP_WORDS,
     form=plain_word,
 )

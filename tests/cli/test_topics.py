@@ -49,7 +49,7 @@ def test_words_are_left_out_as_asked(folder, monkeypatch):
     monkeypatch.chdir(folder)
     tacit_says("fit", "topics", "documents.txt", "-k", "2", "-o", "a.tacit", "--english")
     assert tacit.load("a.tacit").words_ == ("cat", "dog", "law", "tax", "vet")  # "bill" is one, too
-    rules = ("--most-share", "0.5", "--least-documents", "13")
+    rules = ("--max-df", "0.5", "--min-df", "13")
     told = tacit_says(
         "fit", "topics", "documents.txt", "-k", "2", "-o", "b.tacit", *rules, "--json"
     )
@@ -102,6 +102,7 @@ def test_documents_are_taken_apart_and_scored(folder, model):
         assert found == pytest.approx(model.transform(lists))
         told = json.loads(tacit_says("topics", "score", folder / "topics.tacit", *data, "--json"))
         assert told["perplexity"] == pytest.approx(model.perplexity(lists))
+        assert told["score"] == pytest.approx(model.score(lists))
         assert told["coherences"] == pytest.approx(model.coherence(lists).tolist())
     said = tacit_says("topics", "score", folder / "topics.tacit", folder / "documents.txt")
     assert said.startswith(f"perplexity {model.perplexity(lists):.2f} of half of 48 documents\n")
@@ -136,7 +137,7 @@ def test_documents_are_drawn(folder, model, tmp_path):
     path = folder / "topics.tacit"
     asked = ("topics", "sample", path, "-n", "3", "--length", "5", "--seed", "0")
     said = tacit_says(*asked)
-    drawn = model.sample(3, 5, random_state=0)
+    drawn = model.sample(3, length=5, random_state=0)
     assert [line.split() for line in said.splitlines()] == drawn.lists()
     assert read_documents(drawn.lists(), model.words_).counts.toarray().tolist() == (
         drawn.counts.toarray().tolist()
@@ -179,7 +180,7 @@ def test_surplus_topics_are_told(tmp_path, monkeypatch):
     (tmp_path / "drawn.txt").write_text("".join(" ".join(words) + "\n" for words in drawn.lists()))
     fit = ("fit", "topics", "drawn.txt", "-k", "4", "-o", "drawn.tacit", "--learn", "moments")
     said = tacit_says(*fit)
-    assert said.startswith("4 topics (2 surplus: noise, as far as moments tell) of 300 documents")
+    assert said.startswith("4 topics (2 surplus: not distinguishable from noise) of 300 documents")
     assert json.loads(tacit_says(*fit, "--json"))["surplus"] == [2, 3]
     assert "moments: surplus" in tacit_says("info", "drawn.tacit")
 

@@ -41,8 +41,8 @@ def test_the_newsgroups_have_their_numbers():
 def test_words_are_kept_by_form_and_by_documents():
     documents = read_documents([["the", "rose", "x1"], ["the", "rose"], ["the", "a", "thorn"]])
     assert keep_words(documents, form=plain_word).words == ("rose", "the", "thorn")
-    kept = keep_words(documents, least_documents=2, most_share=0.7)
+    kept = keep_words(documents, min_df=2, max_df=0.7)
     assert (kept.words, kept.counts.toarray().tolist()) == (("rose",), [[1], [1], [0]])
     assert keep_words(documents, stop_words={"the", "rose", "thorn", "a"}).words == ("x1",)
     with pytest.raises(DataError, match="none of the 5 words is left"):
-        keep_words(documents, least_documents=4)
+        keep_words(documents, min_df=4)

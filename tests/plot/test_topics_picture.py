@@ -16,6 +16,7 @@ def model():
     words = np.array([[0.6, 0.3, 0.1], [0.1, 0.2, 0.7], [0.2, 0.7, 0.1]])
     found.topics_ = Topics(words, np.array([0.5, 0.3, 0.2]), 1.0)
     found.words_ = ("price", "$", "a" * 50)
+    found.diagnostics_ = {}
     yield found
     plt.close("all")
 

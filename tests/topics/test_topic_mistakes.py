@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from sklearn.exceptions import NotFittedError
 
 from tacit.errors import (
     ArgumentError,
@@ -78,7 +79,7 @@ def test_arguments_that_make_no_sense_are_refused(counts, arguments, says):
         ([[], []], r"0 feature\(s\)"),
         (np.zeros((0, 4)), "no document has any word"),
         (csr_array((5, 4), dtype=int), "no document has any word"),
-        (np.full((9, 1), 5), "a minimum of 2 is required: topics are told apart by the words"),
+        (np.full((9, 1), 5), "a minimum of 2 is required: topics differ in the words"),
         ([["a"] * 5] * 9, r"1 feature\(s\)"),
         (np.eye(5), "two words or more"),
         (np.diag([2] * 5), "three words or more"),
@@ -104,7 +105,7 @@ def test_documents_of_two_words_are_learnt_from_by_steps_alone():
 def test_one_document_shows_one_topic(counts):
     for learn in ("moments", "auto", "em"):
         with pytest.raises(
-            RankError, match=r"one document .* shows one topic only; give n_topics=1"
+            RankError, match=r"one document .* determines one topic only; give n_topics=1"
         ):
             TopicModel(2, learn=learn).fit(counts[:1])
         found = TopicModel(1, learn=learn, n_jobs=1).fit(counts[:1])
@@ -168,7 +169,7 @@ def test_other_words_than_those_learnt_are_refused(counts, documents, named, unn
         DataError, match=r"over 5 words; count them over those of the model \(words_\)"
     ):
         unnamed.perplexity(counts[:, :5])
-    with pytest.raises(DataError, match="learnt from counts alone"):
+    with pytest.raises(DataError, match="fitted to counts without a vocabulary"):
         unnamed.transform([["w0", "w1"]])
     frame = pd.DataFrame(counts.toarray(), columns=["other", *documents.words[1:]])
     with pytest.raises(DataError, match="'other' is not among"):
@@ -235,7 +236,7 @@ def test_files_that_are_none_or_damaged_are_refused(tmp_path):
 
 
 def test_questions_that_make_no_sense_are_refused(counts, named):
-    with pytest.raises(NotAvailableError, match="call fit first"):
+    with pytest.raises(NotFittedError):
         TopicModel(2).transform(counts)
     with pytest.raises(NotAvailableError, match="call fit first"):
         TopicModel(2).save("nowhere.tacit")
@@ -247,7 +248,7 @@ def test_questions_that_make_no_sense_are_refused(counts, named):
         named.coherence(counts[:0])
     with pytest.raises(DataError, match="no document has words to score"):
         named.perplexity(counts[:0])
-    with pytest.raises(ArgumentError, match="n_documents=-1"):
+    with pytest.raises(ArgumentError, match="n_samples=-1"):
         named.sample(-1)
     assert named.transform(counts[:0]).shape == (0, 4)
     assert named.sample(0).n_documents == 0

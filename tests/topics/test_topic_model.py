@@ -10,6 +10,7 @@ from safetensors.numpy import load_file
 from scipy.sparse import csr_array
 
 import tacit
+from oracles.document_topics import topics_of_documents
 from oracles.edited_files import edited
 from tacit.datasets.topics import load_topics
 from tacit.errors import (
@@ -18,8 +19,8 @@ from tacit.errors import (
     NotAvailableError,
 )
 from tacit.topics.data.read_documents import document_batches
-from tacit.topics.learn.moments import SMOOTHING, START_ALPHA0
-from tacit.topics.model.topics import Topics, topics_of_documents
+from tacit.topics.learn.spectral import START_ALPHA0
+from tacit.topics.model.topics import SMOOTHING, Topics
 from tacit.topics.moments.word_moments import Weighting
 from tacit.topics.query.documents import sample_documents
 from tacit.topics.query.quality import completion_perplexity, topic_agreement
@@ -134,7 +135,6 @@ def test_perplexity_is_that_of_completed_documents_with_smoothed_topics(counts):
     fresh = sample_documents(truth(), np.full(200, 40), np.random.default_rng(5))
     both = TopicModel(4, n_jobs=1).fit(counts)
     assert both.perplexity(fresh) < N_WORDS
-    assert both.score(fresh) == pytest.approx(-np.log(both.perplexity(fresh)), rel=1e-12)
     shares = np.asarray(counts.sum(axis=0)).ravel() / counts.sum()
     words = (1 - SMOOTHING) * both.components_ + SMOOTHING * shares
     smoothed = Topics(words, both.topics_.weights, both.topics_.alpha0)
@@ -209,6 +209,42 @@ def test_documents_in_parts_are_documents_at_once(counts, model):
         first.merge(second)
 
 
+def test_the_score_is_the_mean_log_likelihood_of_documents(counts, model):
+    single = TopicModel(4, model="single", n_jobs=1).fit(counts)
+    for one in (model, single):
+        assert one.score(counts) == pytest.approx(one.score_samples(counts).mean(), rel=1e-12)
+        # Documents of 40 words out of 40; independent words would have more than -40 log 40.
+        assert -40 * np.log(N_WORDS) < one.score(counts) < 0
+    assert np.array_equal(model.predict(counts), model.transform(counts).argmax(axis=1))
+
+
+def test_queries_change_nothing_in_the_model(counts, tmp_path):
+    model = TopicModel(4, words=NAMES, n_jobs=1).fit(counts)
+    model.save(tmp_path / "before.tacit")
+    for query in (
+        *(model.transform, model.predict, model.score_samples, model.score, model.perplexity),
+        *(model.coherence, lambda _: model.sample(3, random_state=0), lambda _: model.top_words()),
+        *(lambda _: model.summary(), lambda _: model._repr_html_()),
+    ):
+        query(counts)
+        model.save(tmp_path / "after.tacit")
+        assert (tmp_path / "after.tacit").read_bytes() == (tmp_path / "before.tacit").read_bytes()
+
+
+def test_the_summary_shows_topics_data_and_what_was_chosen(counts):
+    model = TopicModel(words=NAMES, learn="moments", alpha0=0.5, n_jobs=1).fit(counts)
+    page = str(model.summary())
+    assert page.startswith("TopicModel: 5 topics, 40 words, alpha0 0.5")
+    for topic, words in enumerate(model.top_words(8)):
+        shown = " ".join(
+            f"{word} {model.components_[topic, NAMES.index(word)]:.3f}" for word in words
+        )
+        assert shown in page
+    assert ["documents", "600"] in [line.split() for line in page.splitlines()]
+    assert f"{model.diagnostics_['perplexities']['5']:.2f}" in page
+    assert page.splitlines()[0] in model._repr_html_()
+
+
 def test_questions_agree_with_each_other(counts, model):
     shares = model.transform(counts)
     assert shares.shape == (600, 4)
@@ -223,7 +259,7 @@ def test_questions_agree_with_each_other(counts, model):
     found = model.coherence(counts, 5)
     assert found.shape == (4,)
     assert (found > 0).all()
-    drawn = model.sample(3, 7, random_state=0)
+    drawn = model.sample(3, length=7, random_state=0)
     assert drawn.lengths.tolist() == [7, 7, 7]
     assert model.transform(drawn).shape == (3, 4)
     assert model.transform([["w0", "never seen", "w1"]]) == pytest.approx(
@@ -244,7 +280,7 @@ def test_files_give_the_model_back(counts, model, tmp_path):
         ("topics.words", lambda array: array * 2),
         ("topics.words", lambda array: array[:, :5]),
         ("topics.weights", lambda array: array.astype(np.float32)),
-        ("word_shares", lambda array: array[1:]),
+        ("word_probabilities", lambda array: array[1:]),
     ):
         model.save(path)
         edited(path, {name: change(load_file(path)[name])})

@@ -54,8 +54,8 @@ class CountingTopicModel(TopicModel):
     def transform(self, X):
         return super().transform(whole(X))
 
-    def score(self, X, y=None):
-        return super().score(whole(X), y)
+    def score_samples(self, X):
+        return super().score_samples(whole(X))
 
 
 # Without exceptions.
@@ -127,7 +127,7 @@ def test_the_words_of_the_columns_are_remembered_or_not(documents):
     model = TopicModel(3, n_jobs=1).fit(documents.counts)
     assert not hasattr(model, "feature_names_in_")
     assert (model.n_features_in_, model.words_[:2]) == (30, ("0", "1"))
-    with pytest.raises(DataError, match="learnt from counts alone"):
+    with pytest.raises(DataError, match="fitted to counts without a vocabulary"):
         model.transform([list(documents.words)])  # as many words, but which is which?
     assert np.array_equal(model.transform(documents), model.transform(documents.counts))
     model.fit(documents)

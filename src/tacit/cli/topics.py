@@ -1,4 +1,4 @@
-"""`tacit topics`: what a topic model says of words and documents."""
+"""`tacit topics`: topics, topic weights of documents, samples and scores."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Words = Annotated[int, typer.Option("--words", "-n", min=1, help="Words of each 
 
 
 def show(model: TopicFile, n_words: Words = 10, json: Json = False) -> None:
-    """Print the topics, the heaviest first: number, share of all words, likeliest words.
+    """Print the topics, the heaviest first: number, weight, most likely words.
 
     For example: tacit topics show topics.tacit -n 8
     """
@@ -56,9 +56,9 @@ def apply(
     form: FormOfFile = Form.auto,
     json: Json = False,
 ) -> None:
-    """The share of each topic in each document of DATA, as a table.
+    """The topic weights of each document of DATA, as a table.
 
-    For example: tacit topics apply topics.tacit docword.txt --vocabulary vocab.txt -o shares.csv
+    For example: tacit topics apply topics.tacit docword.txt --vocabulary vocab.txt -o weights.csv
     """
     import pyarrow as pa
 
@@ -66,31 +66,31 @@ def apply(
 
     check_table_path(output)
     fitted = _loaded(model)
-    shares = fitted.transform(_documents(fitted, data, vocabulary, form))
-    columns = {f"topic{place}": shares[:, place] for place in range(shares.shape[1])}
+    weights = fitted.transform(_documents(fitted, data, vocabulary, form))
+    columns = {f"topic{place}": weights[:, place] for place in range(weights.shape[1])}
     give_table(pa.table(columns), output, json=json)
 
 
 def sample(
     model: TopicFile,
-    n: Annotated[int, typer.Option("-n", "--documents", min=1, help="How many documents.")] = 10,
+    n: Annotated[int, typer.Option("-n", "--samples", min=1, help="How many documents.")] = 10,
     length: Annotated[int, typer.Option(metavar="N", min=1, help="Words of each.")] = 100,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="The same seed draws the same documents.")
+        int | None, typer.Option(min=0, help="The same seed gives the same documents.")
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="A text file; without it, print."),
     ] = None,
 ) -> None:
-    """Draw documents from the model: a line for each, words of the same kind together.
+    """Sample documents from the model: one on each line, in the order of the vocabulary.
 
     For example: tacit topics sample topics.tacit -n 3 --length 20 --seed 0
     """
     from tacit.core.files.atomic import write_text
 
     fitted = _loaded(model)
-    drawn = fitted.sample(n, length, random_state=seed)
+    drawn = fitted.sample(n, length=length, random_state=seed)
     text = "".join(" ".join(words) + "\n" for words in drawn.lists())
     if output is None:
         typer.echo(text, nl=False)
@@ -106,7 +106,9 @@ def score(
     n_words: Words = 10,
     json: Json = False,
 ) -> None:
-    """Perplexity of one half of each document of DATA given the other, and coherence of topics in DATA.
+    """Log-likelihood and perplexity of the documents of DATA, and coherence of topics in DATA.
+
+    Perplexity is that of one half of the words of each document, given the other half.
 
     For example: tacit topics score topics.tacit test.txt
     """
@@ -115,10 +117,12 @@ def score(
     fitted = _loaded(model)
     documents = _documents(fitted, data, vocabulary, form)
     perplexity = fitted.perplexity(documents)
+    mean = fitted.score(documents)
     coherence = fitted.coherence(documents, n_words)
     if json:
         print_json(
             {
+                "score": mean,
                 "perplexity": perplexity,
                 "coherence": float(coherence.mean()),
                 "coherences": coherence.tolist(),
@@ -131,6 +135,7 @@ def score(
     out.print(
         f"perplexity {perplexity:.2f} of half of {documents.n_documents:,} documents", markup=False
     )
+    out.print(f"score      {mean:.4f} (mean log-likelihood per document)", markup=False)
     out.print(
         f"coherence  {coherence.mean():.4f} (mean NPMI of {n_words} words a topic)", markup=False
     )

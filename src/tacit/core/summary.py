@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _INDENT = "  "
-_WIDEST = 40  # characters of a cell
+_WIDEST, _LAST = 40, 100  # characters of a cell, of one in the last column
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,7 @@ class Section:
         if self.facts:
             lines += _aligned([[name, _shown(value)] for name, value in self.facts.items()])
         if self.rows:
-            lines += _aligned(
-                [list(self.columns), *([_shown(each) for each in row] for row in self.rows)]
-            )
+            lines += _aligned([list(self.columns), *(_cells(row) for row in self.rows)])
         return "\n".join(lines)
 
     def to_html(self) -> str:
@@ -127,14 +125,19 @@ def profile(
     return found
 
 
-def _shown(value: Any) -> str:
+def _cells(row: Sequence[Any]) -> list[str]:
+    """The values of a row of a table; the last one may be longer."""
+    return [*(_shown(value) for value in row[:-1]), _shown(row[-1], _LAST)]
+
+
+def _shown(value: Any, widest: int = _WIDEST) -> str:
     """A value in few characters."""
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, float | np.floating):
         return f"{value:.6g}"
     text = " ".join(str(value).split())
-    return text if len(text) <= _WIDEST else text[: _WIDEST - 3] + "..."
+    return text if len(text) <= widest else text[: widest - 3] + "..."
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -162,7 +165,7 @@ def _is_number(text: str) -> bool:
 def _html_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
     body = "\n".join(
-        "<tr>" + "".join(f"<td>{html.escape(_shown(each))}</td>" for each in row) + "</tr>"
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in _cells(row)) + "</tr>"
         for row in rows
     )
     return f"<table>\n{f'<thead><tr>{head}</tr></thead>' if head else ''}<tbody>\n{body}\n</tbody></table>"

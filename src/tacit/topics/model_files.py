@@ -13,7 +13,8 @@ from tacit.topics.model.topics import Topics
 
 def _upgrade(header: dict[str, Any], arrays: Arrays) -> None:
     header["topics"] = {"alpha0": header.pop("alpha0")}
-    renamed(arrays, {"topics": "topics.words", "weights": "topics.weights"})
+    names = {"topics": "topics.words", "weights": "topics.weights"}
+    renamed(arrays, {**names, "word_shares": "word_probabilities"})
 
 
 TOPICS = Record(
@@ -25,7 +26,7 @@ TOPICS = Record(
 TOPIC_MODEL = ModelFile(
     Field("words_", texts(), sizes={"word": len}),
     Field("topics_", TOPICS),
-    Field("word_shares_", Array("word", probabilities)),
+    Field("word_probabilities_", Array("word", probabilities)),
     arguments={"words": None},
     columns=lambda model: model.words_,
     upgrade=_upgrade,

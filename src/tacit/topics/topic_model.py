@@ -10,63 +10,60 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
-from tacit.core.model import Model
 from tacit.errors import ArgumentError, ArgumentTypeError, NotAvailableError
 from tacit.topics.model_files import TOPIC_MODEL
 from tacit.topics.topic_queries import TopicQueries, check_width
 
 if TYPE_CHECKING:
     from tacit.topics.data.documents import DocumentBatches, Documents
-    from tacit.topics.learn.fit import LearntModel
-    from tacit.topics.learn.moments import TopicSettings
+    from tacit.topics.learn.spectral import TopicSettings
 
 Array = NDArray[np.float64]
 
 SOLVERS = ("jacobi", "power", "simultaneous", "als")
 
 
-class TopicModel(TopicQueries, Model):
+class TopicModel(TopicQueries):
     """Topics of documents: latent Dirichlet allocation by moments, with or without variational steps.
 
-    How often two and three words meet in documents determines the topics (Anandkumar et al. 2012). They are
-    found in a few passes by linear algebra, which draws no topics by chance: the same documents give the same
-    topics. A few variational steps from there make them fit the documents better than long sampling does.
+    How often two and three words occur in the same document determines the topics (Anandkumar et al. 2012).
+    Linear algebra finds them in a few passes; a few variational steps from there fit the documents better
+    than long sampling does.
 
     Parameters
     ----------
     n_topics : int or "auto"
-        ``"auto"``: the number of 5, 10, 20, 40, 80 and 160 with which every fifth document, set aside, is
-        completed best.
+        ``"auto"``: of 5, 10, 20, 40, 80 and 160 the number with the lowest perplexity on held-out documents
+        (every fifth).
     alpha0 : float or "auto"
-        Sum of the Dirichlet parameters of the topics in a document: small where documents have few topics.
+        Sum of the Dirichlet parameters of the topic weights of documents: small if documents have few topics.
         ``"auto"`` learns it.
     model : {"lda", "single"}
-        Whether documents mix topics, or have one each.
+        Whether documents mix topics, or have one topic.
     learn : {"auto", "moments", "em"}
-        ``"moments"`` alone; ``"auto"``: moments and `n_steps` variational steps; ``"em"``: such steps from a
-        random start until they gain nothing.
+        ``"auto"``: moments, then `n_steps` variational steps; ``"moments"``: without these; ``"em"``:
+        variational steps from a random start until convergence.
     words : path, sequence of str or mapping, optional
         The vocabulary: words in the order of their columns, a file with a word a line, or a dict of words
         and places (``vocabulary_`` of scikit-learn's vectorisers, gensim's ``Dictionary``). Lists of words
         are counted over it; without it all words of the documents are taken.
     weighting : {"length", "pool", "document"}
-        What counts alike in moments: all words, all pairs of words (best where documents are short and
-        honest), or all documents.
+        What has equal weight in moments: all words, all pairs of words (best if documents are short and do
+        not repeat words), or all documents.
     cap : int, "auto" or None
-        In moments a word counts at most so often in one document, against repetition and spam. ``"auto"``:
-        three times where words come again in a document much oftener than topics say, as in real ones;
-        otherwise without bound, but documents of hardly more than one word are left out.
+        In moments, the most that a word counts in one document, against repetition and spam. ``"auto"``: 3 if
+        words are repeated much more often than topics explain, as in real documents; otherwise no bound, but
+        documents that repeat a few words are left out.
     solver : {"jacobi", "power", "simultaneous", "als"}
-        How the tensor of moments is taken apart, see `tacit.core.linalg.tensor_power.decompose`.
+        How the tensor of moments is decomposed, see `tacit.core.linalg.tensor_power.decompose`.
     n_steps : int
         Variational steps of ``learn="auto"``.
     n_jobs : int, optional
-        Threads; by default all processors. What is learnt does not depend on it.
+        Threads; by default all processors. The model does not depend on it.
     random_state : int, Generator or None
-        Of the random columns that the directions of pairs are sought from, and of the start of
-        ``learn="em"``.
+        Of the first columns of the randomised decomposition of pairs, and of the start of ``learn="em"``.
     progress : None, bool or callable
-        True draws a bar on a terminal; a callable gets (share done, text).
+        True draws a bar on a terminal; a callable gets (fraction done, text).
 
     Attributes
     ----------
@@ -78,11 +75,11 @@ class TopicModel(TopicQueries, Model):
         Dirichlet parameters.
     words_ : tuple of str
         The vocabulary.
-    word_shares_ : (word,) array
-        The share of each word in all documents.
+    word_probabilities_ : (word,) array
+        The relative frequency of each word in all documents.
     diagnostics_ : dict
-        What was learnt from and how it went, in plain values; "moments" has eigenvalues, residual and
-        surplus components.
+        Sizes of the data and the course of learning; "moments" has eigenvalues, residual and surplus
+        components.
 
     Examples
     --------
@@ -98,9 +95,6 @@ class TopicModel(TopicQueries, Model):
     >>> model.transform([["law", "law", "tax"]]).argmax()
     np.int64(1)
     """
-
-    kind = "topics"
-    abilities = frozenset({"score", "sample", "topics", "singular values"})
 
     _file = TOPIC_MODEL
 
@@ -152,21 +146,21 @@ class TopicModel(TopicQueries, Model):
         DataError
             Counts that are negative or not whole, no words, a vocabulary that does not fit.
         RankError
-            If there are fewer topics to tell apart; it says how many.
+            The documents determine fewer topics; it says how many.
         """
         from tacit.topics.data.read_documents import document_batches
 
         settings = self._settings()
         batches = document_batches(X, self.words)
-        self._keep(batches, self._learn(batches, settings))
+        self._fit_batches(batches, settings)
         self._forget("documents_")
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn topics from documents and all those given to `partial_fit` before.
 
-        The documents themselves (`documents_`, sparse) are kept, not sums of them, and topics are learnt from
-        all of them anew: the same as `fit` on all at once, whatever the batches.
+        The documents (`documents_`, sparse) are kept, and topics are learnt from all of them anew: the same
+        as `fit` on all at once, whatever the batches.
 
         Parameters
         ----------
@@ -176,15 +170,15 @@ class TopicModel(TopicQueries, Model):
         from tacit.topics.data.read_documents import read_documents
 
         words = self.words
-        seen: Documents | None = getattr(self, "documents_", None)
-        if words is None and seen is not None and seen.named:
-            words = seen.words
-        return self._learn_from([] if seen is None else [seen], read_documents(X, words))
+        before: Documents | None = getattr(self, "documents_", None)
+        if words is None and before is not None and before.named:
+            words = before.words
+        return self._fit_joined(before, read_documents(X, words))
 
     def merge(self, other: TopicModel) -> Self:
         """Learn topics from the documents of two models that learnt by `partial_fit`.
 
-        What is added up is documents: the topics are those that `fit` finds in the documents of both.
+        The topics are those that `fit` learns from the documents of both.
 
         Parameters
         ----------
@@ -202,12 +196,12 @@ class TopicModel(TopicQueries, Model):
             raise ArgumentTypeError(f"other is a {type(other).__name__}; give a TopicModel")
         if not (hasattr(self, "documents_") and hasattr(other, "documents_")):
             raise NotAvailableError(
-                "both models must have learnt by partial_fit, which keeps documents; fit and files do not"
+                "both models must be fitted by partial_fit, which keeps documents; fit and files do not"
             )
-        return self._learn_from([self.documents_], other.documents_)
+        return self._fit_joined(self.documents_, other.documents_)
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn should know: whole counts go in."""
+        """Tags of scikit-learn: the input is counts."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
@@ -217,7 +211,7 @@ class TopicModel(TopicQueries, Model):
 
     def _settings(self) -> TopicSettings:
         """The arguments, checked."""
-        from tacit.topics.learn.moments import TopicSettings
+        from tacit.topics.learn.spectral import TopicSettings
         from tacit.topics.moments.word_moments import Weighting
 
         check_count("n_topics", self.n_topics, word="auto")
@@ -246,33 +240,30 @@ class TopicModel(TopicQueries, Model):
             n_jobs=self._threads(),
         )
 
-    def _learn(self, batches: DocumentBatches, settings: TopicSettings) -> LearntModel:
-        from tacit.core.progress import reporting
-        from tacit.topics.learn.fit import learn_topics
-
-        with reporting(self.progress) as report:
-            return learn_topics(batches, settings, report)
-
-    def _learn_from(self, parts: list[Documents], more: Documents) -> Self:
+    def _fit_joined(self, before: Documents | None, documents: Documents) -> Self:
+        """Fit to documents and those of before."""
         from scipy.sparse import csr_array, vstack
 
         from tacit.topics.data.read_documents import read_documents
 
         settings = self._settings()
-        if parts:
-            before = parts[0]
-            more = read_documents(more, before.words if before.named else None)
-            check_width(more.n_words, before.n_words)
-            counts = csr_array(vstack([before.counts, more.counts], format="csr"))
-            more = type(more)(counts, before.words, before.named)
-        batches = more.batches()
-        self._keep(batches, self._learn(batches, settings))
-        self.documents_ = more
+        if before is not None:
+            documents = read_documents(documents, before.words if before.named else None)
+            check_width(documents.n_words, before.n_words)
+            counts = csr_array(vstack([before.counts, documents.counts], format="csr"))
+            documents = type(documents)(counts, before.words, before.named)
+        self._fit_batches(documents.batches(), settings)
+        self.documents_ = documents
         return self
 
-    def _keep(self, batches: DocumentBatches, learnt: LearntModel) -> None:
+    def _fit_batches(self, batches: DocumentBatches, settings: TopicSettings) -> None:
+        from tacit.core.progress import reporting
+        from tacit.topics.learn.fit import learn_topics
+
+        with reporting(self.progress) as report:
+            learnt = learn_topics(batches, settings, report)
         self.words_ = batches.words
-        self.topics_, self.word_shares_ = learnt.topics, learnt.word_shares
+        self.topics_, self.word_probabilities_ = learnt.topics, learnt.word_probabilities
         self.diagnostics_ = learnt.diagnostics
         self.n_features_in_ = batches.n_words
         self._forget("feature_names_in_")

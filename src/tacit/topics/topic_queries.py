@@ -1,4 +1,4 @@
-"""What topic models are asked."""
+"""Queries of topic models."""
 
 from __future__ import annotations
 
@@ -9,25 +9,28 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from tacit.core.arguments import check_count, check_rows, generator_from
-from tacit.errors import ArgumentError, DataError, NotAvailableError
+from tacit.core.model import Model, Scored
+from tacit.errors import ArgumentError, DataError
 from tacit.topics.data.documents import Documents
 
 if TYPE_CHECKING:
+    from tacit.core.summary import Summary
     from tacit.topics.model.topics import Topics
 
 Array = NDArray[np.float64]
 
 
-class TopicQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-    """The questions of `TopicModel`: mixtures of documents, words of topics, scores, new documents."""
+class TopicQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scored, Model):
+    """Queries of `TopicModel`: topics and likelihoods of documents, words of topics, samples."""
 
+    kind = "topics"
+    abilities = frozenset({"score", "predict", "sample", "topics", "singular values"})
     topics_: Topics
     words_: tuple[str, ...]
-    word_shares_: Array
-    n_jobs: int | None
+    word_probabilities_: Array
 
     def transform(self, X: Any) -> Array:
-        """(document, topic) the mean share of each topic in each document.
+        """(document, topic) posterior mean of the topic weights of each document.
 
         Variational inference with topics and Dirichlet parameters as learnt; with ``model="single"`` the
         posterior of the topic. Words outside the vocabulary are left out of lists of words.
@@ -37,8 +40,12 @@ class TopicQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         counts = self._read(X).counts
         return document_mixtures(self._smoothed(), counts, n_jobs=self._threads())
 
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """(document,) the topic with the largest weight in each document."""
+        return np.asarray(np.asarray(self.transform(X)).argmax(axis=1))
+
     def top_words(self, n_words: int = 10) -> list[list[str]]:
-        """The likeliest words of each topic, the likeliest first."""
+        """The most likely words of each topic, in order."""
         from tacit.topics.query.documents import top_words
 
         check_count("n_words", n_words)
@@ -48,22 +55,29 @@ class TopicQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def perplexity(self, X: Any) -> float:
         """Perplexity of one half of the words of each document, given the other half.
 
-        Document completion: comparable between models of any kind. Each topic gets 1 % of the words of all
-        documents learnt from, so that no word is impossible.
+        Document completion: comparable between models of any kind. Topics are smoothed by 1 % of the word
+        probabilities of all training documents, so that no word is impossible.
 
         Parameters
         ----------
         X : see `fit`
-            Documents that were not learnt from.
+            Test documents.
         """
         from tacit.topics.query.quality import completion_perplexity
 
         counts = self._read(X).counts
         return completion_perplexity(self._smoothed(), counts, n_jobs=self._threads())
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Minus the logarithm of `perplexity`: the larger the better."""
-        return -float(np.log(self.perplexity(X)))
+    def score_samples(self, X: Any) -> Array:
+        """(document,) natural log-likelihood of the words of each document.
+
+        With ``model="lda"`` the variational lower bound; with ``model="single"`` exact. Topics are smoothed
+        as for `perplexity`; words outside the vocabulary are left out of lists of words.
+        """
+        from tacit.topics.query.documents import document_log_likelihoods
+
+        counts = self._read(X).counts
+        return document_log_likelihoods(self._smoothed(), counts, n_jobs=self._threads())
 
     def coherence(self, X: Any, n_words: int = 10) -> Array:
         """(topic,) mean normalised pointwise mutual information of pairs of top words, from -1 to 1.
@@ -81,31 +95,39 @@ class TopicQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         check_count("n_words", n_words)
         if n_words < 2:
             raise ArgumentError("n_words=1; coherence is that of pairs of words, give two or more")
-        found = self._read(X)
-        if not found.n_documents:
+        documents = self._read(X)
+        if not documents.n_documents:
             raise DataError("there are no documents to count words in; give one or more")
-        return coherence(top_words(self.topics_, n_words), found.counts)
+        return coherence(top_words(self.topics_, n_words), documents.counts)
 
     def sample(
-        self, n_documents: int = 1, length: int = 100, random_state: Any = None
+        self, n_samples: int = 1, *, length: int = 100, random_state: Any = None
     ) -> Documents:
-        """Documents drawn from the model.
+        """Documents sampled from the model.
 
         Parameters
         ----------
-        n_documents : int
+        n_samples : int
+            Number of documents.
         length : int
-            Words of each.
+            Words of each document.
         random_state : int, Generator or None
         """
         from tacit.topics.query.documents import sample_documents
 
-        check_rows("n_documents", n_documents)
+        check_rows("n_samples", n_samples)
         check_rows("length", length)
         self._check_fitted()
-        lengths = np.full(n_documents, length)
+        lengths = np.full(n_samples, length)
         counts = sample_documents(self.topics_, lengths, generator_from(random_state))
         return Documents(counts, self.words_)
+
+    def summary(self) -> Summary:
+        """The topics with their weights and most likely words, and what they were learnt from."""
+        from tacit.topics.query.summary import topic_summary
+
+        self._check_fitted()
+        return topic_summary(self.topics_, self.words_, self.diagnostics_)
 
     @property
     def components_(self) -> Array:
@@ -130,34 +152,28 @@ class TopicQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
         return n_threads(-1 if self.n_jobs is None else self.n_jobs) or 1
 
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "topics_"):
-            raise NotAvailableError("this TopicModel has not learnt any topics yet; call fit first")
-
     def _smoothed(self) -> Topics:
-        from tacit.topics.learn.moments import smoothed
-
-        return smoothed(self.topics_, self.word_shares_)
+        return self.topics_.smoothed(self.word_probabilities_)
 
     def _read(self, X: Any) -> Documents:
-        """Documents over the words that were learnt."""
+        """Documents over the vocabulary of the model."""
         from tacit.core.input.frames import is_frame
         from tacit.topics.data.read_documents import read_documents
 
         self._check_fitted()
         named = hasattr(self, "feature_names_in_")
-        found = read_documents(X, self.words_ if named else None)
-        if not named and found.named and not (isinstance(X, Documents) or is_frame(X)):
+        documents = read_documents(X, self.words_ if named else None)
+        if not named and documents.named and not (isinstance(X, Documents) or is_frame(X)):
             raise DataError(
-                "the documents are lists of words, but the model learnt from counts alone and knows words by "
-                "their places; give counts, or fit it with the words of the columns: TopicModel(words=...)"
+                "the documents are lists of words, but the model was fitted to counts without a vocabulary; "
+                "give counts, or fit it with the words of the columns: TopicModel(words=...)"
             )
-        check_width(found.n_words, len(self.words_))
-        return found
+        check_width(documents.n_words, len(self.words_))
+        return documents
 
 
 def check_width(found: int, wanted: int) -> None:
-    """Raise a `DataError` for documents that are not over the words that a model learnt."""
+    """Raise a `DataError` for documents over another number of words than the model's."""
     if found != wanted:
         raise DataError(
             f"X has {found} features, but TopicModel is expecting {wanted} features as input: the documents "

@@ -10,7 +10,12 @@ from scipy.sparse import csr_array
 from scipy.special import psi
 
 from tacit.topics.data.documents import DocumentBatches, Documents
-from tacit.topics.learn.variational import TopicSteps, fitting_alpha, polish_topics, random_topics
+from tacit.topics.learn.variational import (
+    TopicSteps,
+    fitting_alpha,
+    random_topics,
+    variational_topics,
+)
 from tacit.topics.loops import topics as loops
 from tacit.topics.model.topics import Topics
 from tacit.topics.query.documents import sample_documents
@@ -45,7 +50,7 @@ def shared_out(counts, start, alpha, eta, n_inner):
 def test_a_step_is_that_of_the_full_table_of_words_and_topics(n_inner):
     counts, batches, start = drawn(0)
     steps = replace(STEPS, n_steps=1, n_first=n_inner, alpha=0.3, eta=0.2)
-    found = polish_topics(batches, start, steps)
+    found = variational_topics(batches, start, steps)
     words, objective = shared_out(counts, start, 0.3, 0.2, n_inner)
     order = np.argsort(-found.words @ np.arange(7.0))
     assert found.words[order] == pytest.approx(words[np.argsort(-words @ np.arange(7.0))], rel=1e-5)
@@ -57,14 +62,14 @@ def test_a_step_is_that_of_the_full_table_of_words_and_topics(n_inner):
 def test_the_objective_never_falls(seed, prior, single):
     _, batches, start = drawn(seed)
     steps = replace(STEPS, n_steps=15, alpha=prior, eta=prior, tolerance=-np.inf)
-    trace = polish_topics(batches, start, steps, single=single).trace
+    trace = variational_topics(batches, start, steps, single=single).trace
     assert len(trace) == 15
     assert np.diff(trace).min() > -1e-6  # rounding of 32-bit numbers
 
 
 def test_the_single_topic_step_is_that_of_a_mixture():
     counts, batches, start = drawn(1)
-    found = polish_topics(batches, start, replace(STEPS, n_steps=1, eta=0.5), single=True)
+    found = variational_topics(batches, start, replace(STEPS, n_steps=1, eta=0.5), single=True)
     likelihood = np.exp(counts @ np.log(start).T) / 3
     posterior = likelihood / likelihood.sum(axis=1, keepdims=True)
     words = posterior.T @ counts + 0.5
@@ -79,15 +84,15 @@ def test_the_single_topic_step_is_that_of_a_mixture():
 
 def test_threads_and_batches_change_nothing():
     counts, batches, start = drawn(2, n_documents=300, n_words=150)
-    alone = polish_topics(batches, start, STEPS)
-    threads = polish_topics(batches, start, STEPS, n_jobs=3)
+    alone = variational_topics(batches, start, STEPS)
+    threads = variational_topics(batches, start, STEPS, n_jobs=3)
     assert np.array_equal(alone.words, threads.words)
     assert alone.trace == threads.trace
     parts = [csr_array(part.astype(np.int32)) for part in (counts[:100], counts[100:])]
     halves = DocumentBatches(lambda: iter(parts), batches.words)
     once = replace(STEPS, n_steps=1)
-    assert polish_topics(halves, start, once).words == pytest.approx(
-        polish_topics(batches, start, once).words, rel=1e-4
+    assert variational_topics(halves, start, once).words == pytest.approx(
+        variational_topics(batches, start, once).words, rel=1e-4
     )
     assert halves.n_passes == 2  # the words of all, and one step
 
@@ -96,13 +101,13 @@ def test_steps_end_where_they_gain_too_little_and_topics_come_by_weight():
     _, batches, start = drawn(3)
     calls = []
     steps = replace(STEPS, n_steps=500, tolerance=1e-4)
-    found = polish_topics(batches, start, steps, progress=lambda *told: calls.append(told))
+    found = variational_topics(batches, start, steps, progress=lambda *told: calls.append(told))
     assert found.converged
     assert len(found.trace) < 500
     assert calls[-1] == (len(found.trace), found.trace[-1])
     assert (np.diff(found.weights) <= 0).all()
     assert found.weights.sum() == pytest.approx(1.0, rel=1e-12)
-    assert not polish_topics(batches, start, replace(steps, n_steps=2)).converged
+    assert not variational_topics(batches, start, replace(steps, n_steps=2)).converged
 
 
 def test_words_that_never_occur_are_rare_and_harm_nothing():
@@ -110,7 +115,9 @@ def test_words_that_never_occur_are_rare_and_harm_nothing():
     more = csr_array(np.hstack([counts, np.zeros((12, 2), dtype=counts.dtype)]).astype(np.int32))
     batches = Documents(more, tuple(map(str, range(9)))).batches()
     for single in (False, True):
-        found = polish_topics(batches, np.hstack([start, np.zeros((3, 2))]), STEPS, single=single)
+        found = variational_topics(
+            batches, np.hstack([start, np.zeros((3, 2))]), STEPS, single=single
+        )
         assert np.isfinite(found.trace).all()
         assert (found.words[:, 7:] < found.words[:, :7].max(axis=1, keepdims=True)).all()
 
@@ -141,7 +148,7 @@ def test_the_compiled_loops_agree_with_their_python_source():
     words = np.ascontiguousarray(start.T, dtype=np.float32)
     arrays = rows.indptr, rows.indices, rows.data.astype(np.float32)
     found = []
-    for loop in (loops.share_documents, loops.share_documents.py_func):
+    for loop in (loops.update_documents, loops.update_documents.py_func):
         shares, used = np.ones((12, 3), np.float32), np.zeros((12, 3), np.float32)
         ratios = np.zeros(rows.nnz, np.float32)
         alpha = np.full(3, 0.1, np.float32)

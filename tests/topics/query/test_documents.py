@@ -1,11 +1,17 @@
-"""Questions to topics."""
+"""Queries of topics."""
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 from tacit.topics.model.topics import Topics
-from tacit.topics.query.documents import document_mixtures, log_words, sample_documents, top_words
+from tacit.topics.query.documents import (
+    document_log_likelihoods,
+    document_mixtures,
+    log_words,
+    sample_documents,
+    top_words,
+)
 
 WORDS = np.array([[0.5, 0.3, 0.2, 0.0], [0.1, 0.1, 0.2, 0.6], [0.25, 0.25, 0.25, 0.25]])
 WEIGHTS = np.array([0.5, 0.3, 0.2])
@@ -42,10 +48,41 @@ def test_the_single_topic_posterior_is_bayes_rule():
     assert found == pytest.approx(joint / joint.sum(axis=1, keepdims=True), abs=1e-12)
 
 
+def test_the_single_topic_likelihood_is_the_sum_over_topics():
+    counts = np.array([[1, 2, 0, 0], [0, 0, 1, 3], [0, 0, 0, 0]])
+    joint = WEIGHTS * np.prod(WORDS[None] ** counts[:, None, :], axis=2)
+    found = document_log_likelihoods(Topics(WORDS, WEIGHTS), csr_array(counts))
+    assert found == pytest.approx(np.log(joint.sum(axis=1)), abs=1e-12)
+
+
+def test_the_likelihood_of_mixed_documents_is_a_bound_near_the_integral_over_mixtures():
+    topics = Topics(WORDS[1:], np.array([0.6, 0.4]), 3.0)
+    counts = np.array([[1, 2, 0, 0], [0, 1, 1, 3], [2, 2, 2, 2], [0, 0, 0, 0]])
+    share = (np.arange(200_000) + 0.5) / 200_000
+    density = share ** (1.8 - 1) * (1 - share) ** (1.2 - 1)
+    words = share[:, None] * WORDS[1] + (1 - share[:, None]) * WORDS[2]
+    exact = [
+        np.log((np.prod(words**row, axis=1) * density).sum() / density.sum()) for row in counts
+    ]
+    found = document_log_likelihoods(topics, csr_array(counts), tolerance=1e-9)
+    gaps = np.array(exact) - found
+    assert (gaps > -1e-6).all()
+    assert (gaps < 0.6).all()  # nats of 3, 5 and 8 words; topics overlap much
+    assert gaps[-1] == pytest.approx(0, abs=1e-6)
+
+
+def test_topics_without_common_words_make_the_bound_exact():
+    topics = Topics(np.kron(np.eye(2), [[0.5, 0.5]]), np.array([0.75, 0.25]), 2.0)
+    # P(three words of the first topic, two of the second) = 0.5**5 * a (a+1) (a+2) b (b+1) / (2 ... 6)
+    expected = np.log(0.5**5 * 1.5 * 2.5 * 3.5 * 0.5 * 1.5 / (2 * 3 * 4 * 5 * 6))
+    found = document_log_likelihoods(topics, csr_array(np.array([[1, 2, 0, 2]])), tolerance=1e-12)
+    assert found == pytest.approx([expected], rel=1e-9)
+
+
 def test_words_are_scored_by_the_mixture_of_topics():
     counts = np.array([[1, 2, 0, 0], [0, 1, 0, 3]])
     mixtures = np.array([[0.2, 0.5, 0.3], [1 / 3, 1 / 3, 1 / 3]])
-    expected = (counts * np.log(mixtures @ WORDS)).sum()
+    expected = (counts * np.log(mixtures @ WORDS)).sum(axis=1)
     found = log_words(Topics(WORDS, WEIGHTS, 1.0), mixtures, csr_array(counts))
     assert found == pytest.approx(expected, rel=1e-12)
 

@@ -22,7 +22,7 @@ class Form(StrEnum):
 
 
 class Learn(StrEnum):
-    """Ways of learning topics."""
+    """Learners of topics."""
 
     auto = "auto"
     moments = "moments"
@@ -37,7 +37,7 @@ class Mixing(StrEnum):
 
 
 class Counting(StrEnum):
-    """What counts alike in moments."""
+    """What has equal weight in moments."""
 
     length = "length"
     pool = "pool"
@@ -45,7 +45,7 @@ class Counting(StrEnum):
 
 
 class Solver(StrEnum):
-    """Ways of taking the tensor of moments apart."""
+    """Decompositions of the tensor of moments."""
 
     jacobi = "jacobi"
     power = "power"
@@ -71,7 +71,7 @@ FormOfFile = Annotated[Form, typer.Option("--form", help="What DATA looks like; 
 NumberOfTopics = Annotated[
     str, typer.Option("--topics", "-k", metavar="N|auto", help="How many topics.")
 ]
-WayOfLearning = Annotated[
+Learner = Annotated[
     Learn, typer.Option(help="auto: moments and a few steps; moments alone; em: random start.")
 ]
 HowMixed = Annotated[
@@ -80,9 +80,10 @@ HowMixed = Annotated[
 Alpha0 = Annotated[
     str, typer.Option(metavar="X|auto", help="Sum of the Dirichlet parameters of documents.")
 ]
-LeastDocuments = Annotated[int, typer.Option(min=1, help="Leave out words of fewer documents.")]
-MostShare = Annotated[
-    float, typer.Option(min=0.0, max=1.0, help="Leave out words of more than this share of them.")
+MinDocuments = Annotated[int, typer.Option(min=1, help="Leave out words of fewer documents.")]
+MaxDocuments = Annotated[
+    float,
+    typer.Option(min=0.0, max=1.0, help="Leave out words of more than this fraction of documents."),
 ]
 English = Annotated[
     bool,
@@ -92,15 +93,15 @@ English = Annotated[
 ]
 WhatCounts = Annotated[
     Counting,
-    typer.Option(help="What counts alike in moments: all words, pairs of words, or documents."),
+    typer.Option(help="What has equal weight in moments: all words, pairs of words, or documents."),
 ]
 Cap = Annotated[
     str,
     typer.Option(
-        metavar="N|auto|none", help="Most times that a word of a document counts in moments."
+        metavar="N|auto|none", help="The most that a word counts in one document, in moments."
     ),
 ]
-HowSolved = Annotated[Solver, typer.Option(help="How the tensor of moments is taken apart.")]
+HowSolved = Annotated[Solver, typer.Option(help="How the tensor of moments is decomposed.")]
 Steps = Annotated[int, typer.Option(min=1, help="Variational steps of --learn auto.")]
 
 
@@ -111,11 +112,11 @@ def topics(
     number: NumberOfTopics = "auto",
     vocabulary: WordFile = None,
     form: FormOfFile = Form.auto,
-    learn: WayOfLearning = Learn.auto,
+    learn: Learner = Learn.auto,
     mixing: HowMixed = Mixing.lda,
     alpha0: Alpha0 = "auto",
-    least_documents: LeastDocuments = 1,
-    most_share: MostShare = 1.0,
+    min_df: MinDocuments = 1,
+    max_df: MaxDocuments = 1.0,
     stop_words: English = False,
     weighting: WhatCounts = Counting.length,
     cap: Cap = "auto",
@@ -143,15 +144,15 @@ def topics(
         n_steps=steps,
         **running.arguments(),
     )
-    rules = least_documents > 1 or most_share < 1.0 or stop_words
-    model.fit(_documents(data, vocabulary, form, rules, least_documents, most_share, stop_words))
+    rules = min_df > 1 or max_df < 1.0 or stop_words
+    model.fit(_documents(data, vocabulary, form, rules, min_df, max_df, stop_words))
     model.set_params(progress=None)
     model.save(output)
     _tell(model.diagnostics_, output, json=running.json)
 
 
 def _tell(known: dict[str, Any], output: Path, *, json: bool) -> None:
-    """What was learnt: in a line, or in JSON."""
+    """Print what was learnt, in a line or as JSON."""
     from tacit.cli.output import console, print_json
 
     if json:
@@ -170,10 +171,10 @@ def _tell(known: dict[str, Any], output: Path, *, json: bool) -> None:
 
 
 def _topics(known: dict[str, Any]) -> str:
-    """How many topics there are, and how many of them moments do not tell from noise."""
+    """Number of topics, and of those that moments cannot tell from noise."""
     number, surplus = known["n_topics"], len(known.get("moments", {}).get("surplus", []))
     said = f"{number} topic{'s' if number > 1 else ''}"
-    return f"{said} ({surplus} surplus: noise, as far as moments tell)" if surplus else said
+    return f"{said} ({surplus} surplus: not distinguishable from noise)" if surplus else said
 
 
 def _documents(
@@ -193,13 +194,13 @@ def _documents(
         return document_batches(data, vocabulary, form=form_of(data, form))
     documents = read_documents(data, vocabulary, form=form_of(data, form))
     if not english:
-        return keep_words(documents, least_documents=least, most_share=most)
+        return keep_words(documents, min_df=least, max_df=most)
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     return keep_words(
         documents,
-        least_documents=least,
-        most_share=most,
+        min_df=least,
+        max_df=most,
         stop_words=ENGLISH_STOP_WORDS,
         form=plain_word,
     )

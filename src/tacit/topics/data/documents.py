@@ -1,4 +1,4 @@
-"""Documents as counts of words, all in memory or in batches that are read as often as they are asked for."""
+"""Documents as counts of words, in memory or in batches that can be read several times."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Counts = (
 )
 Integers = NDArray[np.int64]
 
-SAMPLE = 2000  # documents from all over that are kept of those that are not in memory
+SAMPLE = 2000  # documents kept of those that are not in memory, evenly spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Documents:
 
     counts: Counts  # (document, word)
     words: tuple[str, ...]  # (word,)
-    named: bool = True  # whether the words are the user's own; otherwise they are places
+    named: bool = True  # whether the user gave the words; otherwise they are column numbers
 
     @property
     def n_documents(self) -> int:
@@ -112,7 +112,7 @@ class DocumentBatches:
     ) -> None:
         self._read = read
         self.words, self.named = words, named
-        self.n_documents = n_documents  # None where nobody knows yet
+        self.n_documents = n_documents  # None if not known yet
         self.in_memory = in_memory
         self.n_passes = 0
         self._kept = _Kept()
@@ -138,7 +138,7 @@ class DocumentBatches:
         self.n_documents = seen
 
     def first(self, n_documents: int) -> Counts:
-        """The first so many documents, or all where there are fewer; this is not counted as a pass."""
+        """The first documents, or all if there are fewer; not counted as a pass."""
         from scipy.sparse import csr_array, vstack
 
         parts: list[Counts] = [csr_array((0, self.n_words), dtype=np.int32)]
@@ -150,7 +150,7 @@ class DocumentBatches:
         return vstack(parts, format="csr")
 
     def sample(self, size: int = SAMPLE) -> Counts:
-        """About so many documents from all over, at most twice as many.
+        """About this many documents, evenly spread; at most twice as many.
 
         They are kept in the first pass where documents are not in memory; without one this is the first.
 
@@ -179,7 +179,7 @@ class DocumentBatches:
 
 
 class _Kept:
-    """Every so-manieth document of those that were read: the more there are, the fewer of them."""
+    """Every n-th document of those read; n doubles as they become too many."""
 
     def __init__(self) -> None:
         self.parts: list[Counts] = []

@@ -18,8 +18,8 @@ def plain_word(word: str) -> bool:
 def keep_words(
     documents: Documents,
     *,
-    least_documents: int = 1,
-    most_share: float = 1.0,
+    min_df: int = 1,
+    max_df: float = 1.0,
     stop_words: Collection[str] = (),
     form: Callable[[str], bool] | None = None,
 ) -> Documents:
@@ -28,9 +28,9 @@ def keep_words(
     Parameters
     ----------
     documents : Documents
-    least_documents : int
+    min_df : int
         Words of fewer documents are left out.
-    most_share : float
+    max_df : float
         So are words of more than this share of the documents,
     stop_words : collection of str
         these words, in lower case,
@@ -46,13 +46,13 @@ def keep_words(
     --------
     >>> from tacit.topics.data.read_documents import read_documents
     >>> documents = read_documents([["the", "rose"], ["the", "rose", "is"], ["the", "thorn"]])
-    >>> keep_words(documents, least_documents=2, stop_words={"the"}).words
+    >>> keep_words(documents, min_df=2, stop_words={"the"}).words
     ('rose',)
     """
     counts = documents.counts
     in_documents = np.bincount(counts.indices, minlength=documents.n_words)
-    kept = in_documents >= least_documents
-    kept &= in_documents <= most_share * documents.n_documents
+    kept = in_documents >= min_df
+    kept &= in_documents <= max_df * documents.n_documents
     stop = set(stop_words)
     if stop or form is not None:
         kept &= [

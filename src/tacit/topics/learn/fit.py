@@ -1,4 +1,4 @@
-"""How topics are learnt: moments, then steps; the number of topics by documents set aside."""
+"""The steps of `TopicModel.fit`: the bound on counts, the number of topics, moments, variational steps."""
 
 from __future__ import annotations
 
@@ -13,150 +13,146 @@ from numpy.typing import NDArray
 from tacit.core.progress import Report, silent
 from tacit.errors import DataError, RankError
 from tacit.topics.data.documents import Counts, DocumentBatches, Documents
-from tacit.topics.learn.moments import (
+from tacit.topics.learn.spectral import (
     TopicSettings,
-    chosen_reading,
-    fitted_sum,
-    passes_of,
-    smoothed,
+    choose_cap,
+    fitted_alpha0,
+    n_moment_passes,
     topics_by_moments,
 )
-from tacit.topics.learn.variational import TopicSteps, polish_topics, random_topics
+from tacit.topics.learn.variational import TopicSteps, random_topics, variational_topics
 from tacit.topics.model.topics import Topics
 from tacit.topics.query.quality import completion_perplexity
 
 Array = NDArray[np.float64]
 
-CANDIDATES = (5, 10, 20, 40, 80, 160)  # numbers of topics that "auto" tries
-_FEWER = (4, 3, 2, 1)  # and these one by one where documents do not have even the first
-_APART = 5  # every fifth document chooses the number of topics
-_EM_STEPS, _EM_GAIN = 200, 1e-4  # of random starts: at most so many steps, each with so much gain
+CANDIDATES = (5, 10, 20, 40, 80, 160)  # numbers of topics that "auto" compares
+_FEWER = (4, 3, 2, 1)  # the candidates of documents that do not determine five topics
+_FOLD = 5  # every fifth document is held out
+_EM_STEPS, _EM_TOLERANCE = 200, 1e-4  # of random starts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearntModel:
-    """Topics, the share of each word in all documents, and what happened."""
+    """What `TopicModel.fit` keeps."""
 
     topics: Topics
-    word_shares: Array  # (word,)
+    word_probabilities: Array  # (word,)  relative frequencies in all documents
     diagnostics: dict[str, Any]
 
 
 def learn_topics(
     batches: DocumentBatches, settings: TopicSettings, report: Report = silent
 ) -> LearntModel:
-    """Topics of documents, as the settings ask for them."""
+    """Topics of documents: choose the bound on counts and the number of topics, then learn."""
     _check_size(batches, settings.n_topics)
     if settings.learn != "em":
-        settings = chosen_reading(batches, settings)
-    counted = _Counted(batches)
-    batches = counted
-    tried: dict[int, float] = {}
+        settings = choose_cap(batches, settings)
+    batches = _CountedBatches(batches)
+    perplexities: dict[int, float] = {}
     if settings.n_topics is None:
-        tried = _perplexities(batches, settings, report)
-        topics, found = _learnt_best(batches, tried, settings, report)
+        perplexities = _held_out_perplexities(batches, settings, report)
+        topics, course = _learn_best(batches, perplexities, settings, report)
     else:
-        topics, found = _learnt(batches, settings.n_topics, settings, report)
-    lengths = np.concatenate(counted.lengths)
+        topics, course = _learn(batches, settings.n_topics, settings, report)
+    lengths = np.concatenate(batches.lengths)
     diagnostics = {
         "learn": settings.learn,
         "cap": settings.weighting.cap,
         "n_topics": topics.n_topics,
         "n_documents": len(lengths),
         "n_empty": int((lengths == 0).sum()),
-        "n_short": int((lengths < 3).sum()),  # have no three words that could meet
+        "n_short": int((lengths < 3).sum()),  # have no triples of words
         "n_words": batches.n_words,
         "n_tokens": int(lengths.sum()),
         "n_passes": batches.n_passes,
-        **found,
+        **course,
     }
-    if tried:
-        diagnostics["perplexities"] = {str(number): value for number, value in tried.items()}
-    return LearntModel(topics, counted.totals / counted.totals.sum(), diagnostics)
+    if perplexities:
+        diagnostics["perplexities"] = {str(number): value for number, value in perplexities.items()}
+    return LearntModel(topics, batches.totals / batches.totals.sum(), diagnostics)
 
 
 def _check_size(batches: DocumentBatches, n_topics: int | None) -> None:
-    """Refuse what has nothing that could be told apart."""
+    """Refuse documents that cannot have several topics."""
     n_words, n_documents = batches.n_words, batches.n_documents
     if n_words < 2:
         shape = "" if n_documents is None else f" (shape=({n_documents}, {n_words}))"
         raise DataError(
-            f"the documents have {n_words} feature(s){shape} while a minimum of 2 is required: topics are "
-            f"told apart by the words of their vocabulary"
+            f"the documents have {n_words} feature(s){shape} while a minimum of 2 is required: topics differ "
+            f"in the words that they use"
         )
     if n_documents == 1 and n_topics != 1:
         raise RankError(
-            "one document (n_samples=1) shows one topic only; give n_topics=1, or more documents"
+            "one document (n_samples=1) determines one topic only; give n_topics=1, or more documents"
         )
 
 
-class _Counted(DocumentBatches):
-    """The same batches, whose words and lengths are counted while they are read for the first time."""
+class _CountedBatches(DocumentBatches):
+    """Batches whose words and lengths are counted in the first pass."""
 
     def __init__(self, batches: DocumentBatches) -> None:
         super().__init__(
             lambda: batches, batches.words, batches.n_documents, batches.named, batches.in_memory
         )
-        if batches.n_documents is None:  # otherwise what was read before was for something else
+        if batches.n_documents is None:  # a pass was needed for the vocabulary
             self.n_passes = batches.n_passes
         self.totals = np.zeros(batches.n_words)  # (word,)
         self.lengths = [np.zeros(0, dtype=np.int64)]  # of documents, for each batch
-        self.known = False
+        self.counted = False
 
     def __iter__(self) -> Iterator[Counts]:
         for batch in super().__iter__():
-            if not self.known:
+            if not self.counted:
                 self.totals += np.bincount(batch.indices, batch.data, minlength=self.n_words)
                 self.lengths.append(np.asarray(batch.sum(axis=1, dtype=np.int64)).ravel())
             yield batch
-        if not self.known and not self.totals.any():
+        if not self.counted and not self.totals.any():
             raise DataError("no document has any word; give documents with words of the vocabulary")
-        self.known = True
+        self.counted = True
 
 
-def _learnt(
+def _learn(
     batches: DocumentBatches, n_topics: int, settings: TopicSettings, report: Report
 ) -> tuple[Topics, dict[str, Any]]:
-    found: dict[str, Any] = {}
-    before = 0  # passes of moments
+    course: dict[str, Any] = {}
+    n_moments = 0  # passes of moments
     if settings.learn == "em":
         start = random_topics(batches, n_topics, settings.seed)
-        steps = TopicSteps(n_steps=_EM_STEPS, tolerance=_EM_GAIN)
+        steps = TopicSteps(n_steps=_EM_STEPS, tolerance=_EM_TOLERANCE)
     else:
-        before = passes_of(batches)
-        all_passes = before + (settings.n_steps if settings.learn == "auto" else 0)
-        told = _Told(batches, report, all_passes)
-        start_topics, found["moments"] = topics_by_moments(batches, told, n_topics, settings)
+        n_moments = n_moment_passes(batches)
+        n_passes = n_moments + (settings.n_steps if settings.learn == "auto" else 0)
+        passes = _ReportedPasses(batches, report, n_passes)
+        topics, course["moments"] = topics_by_moments(batches, passes, n_topics, settings)
         if settings.learn == "moments":
-            return start_topics, found
-        start, steps = start_topics.words, TopicSteps(n_steps=settings.n_steps)
+            return topics, course
+        start, steps = topics.words, TopicSteps(n_steps=settings.n_steps)
 
-    def tell(done: int, objective: float) -> None:
-        report((before + done) / (before + steps.n_steps), f"step {done}: {objective:.4f}")
+    def progress(done: int, objective: float) -> None:
+        report((n_moments + done) / (n_moments + steps.n_steps), f"step {done}: {objective:.4f}")
 
-    polished = polish_topics(
-        batches, start, steps, single=settings.single, n_jobs=settings.n_jobs, progress=tell
+    improved = variational_topics(
+        batches, start, steps, single=settings.single, n_jobs=settings.n_jobs, progress=progress
     )
-    found |= {"trace": list(polished.trace), "converged": polished.converged}
-    if "moments" in found:
-        found["moments"] = _reordered(found["moments"], polished.places)
-    if settings.single:
-        return Topics(polished.words, polished.weights, 0.0), found
-    if settings.alpha0 is not None:
-        return Topics(polished.words, polished.weights, settings.alpha0), found
-    total = fitted_sum(polished.words, batches.sample(), settings.n_jobs)
-    return Topics(polished.words, polished.weights, total), found
+    course |= {"trace": list(improved.trace), "converged": improved.converged}
+    if "moments" in course:
+        course["moments"] = _reordered(course["moments"], improved.order)
+    alpha0 = 0.0 if settings.single else settings.alpha0
+    if alpha0 is None:
+        alpha0 = fitted_alpha0(improved.words, batches.sample(), settings.n_jobs)
+    return Topics(improved.words, improved.weights, alpha0), course
 
 
-def _reordered(report: dict[str, Any], places: NDArray[np.int64]) -> dict[str, Any]:
-    """What is told of each topic, in the order of topics that steps have left."""
-    surplus = np.isin(places, report["surplus"])
-    values = np.array(report["values"])[places]
+def _reordered(report: dict[str, Any], order: NDArray[np.int64]) -> dict[str, Any]:
+    """Diagnostics of moments in the order of the topics after variational steps."""
+    surplus = np.isin(order, report["surplus"])
+    values = np.array(report["values"])[order]
     return {**report, "values": values.tolist(), "surplus": np.flatnonzero(surplus).tolist()}
 
 
-class _Told:
-    """Batches for moments: each pass over them is told."""
+class _ReportedPasses:
+    """Batches for moments, with a progress report of each pass."""
 
     def __init__(self, batches: DocumentBatches, report: Report, n_passes: int) -> None:
         self.batches, self.report = batches, report
@@ -168,50 +164,53 @@ class _Told:
         return iter(self.batches)
 
 
-def _learnt_best(
-    batches: DocumentBatches, tried: dict[int, float], settings: TopicSettings, report: Report
+def _learn_best(
+    batches: DocumentBatches,
+    perplexities: dict[int, float],
+    settings: TopicSettings,
+    report: Report,
 ) -> tuple[Topics, dict[str, Any]]:
-    """Topics in the number of those tried with the smallest perplexity that all documents have, too."""
-    *better, last = sorted(tried, key=lambda number: tried[number])
+    """Topics of all documents: of the numbers that they determine, the one with the lowest perplexity."""
+    *better, last = sorted(perplexities, key=lambda number: perplexities[number])
     for number in better:
         with suppress(RankError):
-            return _learnt(batches, number, settings, report)
-    return _learnt(batches, last, settings, report)
+            return _learn(batches, number, settings, report)
+    return _learn(batches, last, settings, report)
 
 
-def _perplexities(
+def _held_out_perplexities(
     batches: DocumentBatches, settings: TopicSettings, report: Report
 ) -> dict[int, float]:
-    """How well documents that were set aside are completed with some numbers of topics."""
+    """Perplexity of document completion on held-out documents, by number of topics."""
     (counts,) = [*batches] if batches.in_memory else [batches.sample()]
-    apart = np.arange(counts.shape[0]) % _APART == _APART - 1
-    if counts.shape[0] < 2 * _APART:
+    held_out = np.arange(counts.shape[0]) % _FOLD == _FOLD - 1
+    if counts.shape[0] < 2 * _FOLD:
         raise DataError(
             f"{counts.shape[0]} documents are too few to choose the number of topics by; give n_topics, or "
-            f"{2 * _APART} documents or more"
+            f"{2 * _FOLD} documents or more"
         )
-    rest, test = counts[np.flatnonzero(~apart)], counts[np.flatnonzero(apart)]
+    training, test = counts[np.flatnonzero(~held_out)], counts[np.flatnonzero(held_out)]
     names = tuple(map(str, range(counts.shape[1])))
-    totals = np.bincount(rest.indices, rest.data, minlength=rest.shape[1])
-    learning = Documents(rest, names, named=False).batches()
+    totals = np.bincount(training.indices, training.data, minlength=training.shape[1])
+    batches = Documents(training, names, named=False).batches()
 
     def perplexity(number: int) -> float:
-        topics, _ = _learnt(learning, number, settings, silent)
-        usable = smoothed(topics, totals / totals.sum())
-        return completion_perplexity(usable, test, n_jobs=settings.n_jobs)
+        topics, _ = _learn(batches, number, settings, silent)
+        topics = topics.smoothed(totals / totals.sum())
+        return completion_perplexity(topics, test, n_jobs=settings.n_jobs)
 
-    tried: dict[int, float] = {}
-    worse = 0
+    perplexities: dict[int, float] = {}
+    n_worse = 0
     for place, number in enumerate(CANDIDATES):
         report(place / len(CANDIDATES), f"{number} topics")
         try:
-            tried[number] = perplexity(number)
+            perplexities[number] = perplexity(number)
         except RankError:
-            break  # more have even less to go by
-        worse = worse + 1 if tried[number] > min(tried.values()) else 0
-        if worse == 2:
             break
-    for number in _FEWER if not tried else ():
+        n_worse = n_worse + 1 if perplexities[number] > min(perplexities.values()) else 0
+        if n_worse == 2:
+            break
+    for number in _FEWER if not perplexities else ():
         with suppress(RankError):
-            tried[number] = perplexity(number)
-    return tried
+            perplexities[number] = perplexity(number)
+    return perplexities

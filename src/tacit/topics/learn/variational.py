@@ -1,8 +1,8 @@
-"""Topics made better: collapsed variational steps of order zero, all documents at once.
+"""Collapsed variational steps of order zero (CVB0), all documents at once.
 
-A step shares each document's words out among topics, and gathers the topics from all words. It is that of
-CVB0 (Asuncion, Welling, Smyth and Teh 2009) with each word's own share left in, which makes it EM for the
-mode under Dirichlet priors with parameters alpha + 1 and eta + 1: the objective never falls. On the
+A step computes the responsibilities of topics for the words of each document, and from these the topics. It
+is that of CVB0 (Asuncion, Welling, Smyth and Teh 2009) without leaving out the word itself, which makes it EM
+for the mode under Dirichlet priors with parameters alpha + 1 and eta + 1: the objective never falls. On the
 Associated Press documents, steps of plain variational Bayes left 1 to 3 % more perplexity.
 """
 
@@ -24,37 +24,35 @@ from tacit.topics.query.documents import document_mixtures
 Array = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
-_FEW = 64  # documents or words that are no work for a thread
-_LEAST, _RARE = 1e-30, 1e-12
+_MIN_BLOCK = 64  # documents or words of a task
+_TINY, _RARE = 1e-30, 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class TopicSteps:
-    """How many steps are taken, and with which priors. Chosen on the Associated Press documents."""
+    """Number of steps and priors. Chosen on the Associated Press documents."""
 
     n_steps: int = 10
-    n_inner: int = 3  # times that each document is shared out in a step
-    n_first: int = 10  # the same where documents start from equal shares
-    alpha: float = 0.01  # words that each document has of each topic beforehand; more blurs topics
-    eta: float = 0.1  # times that each topic has used each word beforehand
-    smoothing: float = 0.1  # of the words of all documents in each topic, before the first step
-    tolerance: float = (
-        0.0  # gain of the objective, per word of the documents, with which it is over
-    )
+    n_inner: int = 3  # updates of each document in a step
+    n_first: int = 10  # the same in the first step, from uniform topics
+    alpha: float = 0.01  # pseudo-count of topics in documents; more blurs topics
+    eta: float = 0.1  # pseudo-count of words in topics
+    smoothing: float = 0.1  # of the start, by the words of all documents
+    tolerance: float = 0.0  # stops below this gain of the objective per word of the documents
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PolishedTopics:
+class ImprovedTopics:
     """Topics after some steps."""
 
     words: Array  # (topic, word)
-    weights: Array  # (topic,)  the share of all words that is of each topic
-    places: NDArray[np.int64]  # (topic,)  which of the topics given each of them was
+    weights: Array  # (topic,)  the proportion of all words
+    order: NDArray[np.int64]  # (topic,)  indices into the topics of the start
     trace: tuple[float, ...]  # the objective per word of the documents at each step
-    converged: bool  # whether the tolerance ended it
+    converged: bool  # whether the tolerance was reached
 
 
-def polish_topics(
+def variational_topics(
     batches: DocumentBatches,
     start: Array,
     steps: TopicSteps,
@@ -62,11 +60,11 @@ def polish_topics(
     single: bool = False,
     n_jobs: int = 1,
     progress: Callable[[int, float], None] | None = None,
-) -> PolishedTopics:
-    """Topics after some steps from given ones.
+) -> ImprovedTopics:
+    """Topics after some steps from a start.
 
-    What comes back is the same, bit for bit, with any number of threads. Each step is a pass over the
-    documents; shares of documents are kept from step to step where all are in memory.
+    The result is the same, bit for bit, with any number of threads. Each step is a pass over the documents;
+    topics of documents are kept from step to step if all are in memory.
 
     Parameters
     ----------
@@ -82,7 +80,7 @@ def polish_topics(
         Gets the number of steps done and the objective.
     """
     with ThreadPoolExecutor(n_jobs) as pool:
-        kind = _SingleWork if single else _Work
+        kind = _SingleDocuments if single else _MixedDocuments
         source = _Source(batches, lambda counts: kind(counts, len(start), steps, pool, n_jobs))
         words = _smoothed(start, source.totals(), steps.smoothing)
         trace: list[float] = []
@@ -93,8 +91,8 @@ def polish_topics(
             if steps.eta > 0:
                 objective += steps.eta * float(np.log(words).sum(dtype=np.float64))
             sums += np.float32(steps.eta)
-            words = sums / np.maximum(sums.sum(axis=0, dtype=np.float64), _LEAST).astype(np.float32)
-            weights = heights / max(heights.sum(), _LEAST)
+            words = sums / np.maximum(sums.sum(axis=0, dtype=np.float64), _TINY).astype(np.float32)
+            weights = heights / max(heights.sum(), _TINY)
             trace.append(objective / max(source.n_tokens, 1.0))
             if progress is not None:
                 progress(len(trace), trace[-1])
@@ -102,7 +100,7 @@ def polish_topics(
     order = np.argsort(-weights, kind="stable")
     rows = np.array(words.T[order], dtype=np.float64)
     rows /= rows.sum(axis=1, keepdims=True)
-    return PolishedTopics(rows, weights[order], order, tuple(trace), converged)
+    return ImprovedTopics(rows, weights[order], order, tuple(trace), converged)
 
 
 def fitting_alpha(
@@ -126,10 +124,10 @@ def fitting_alpha(
     for _ in range(n_rounds):
         topics = Topics(words, alpha / alpha.sum(), float(alpha.sum()))
         mixtures = document_mixtures(topics, counts, n_steps=20, tolerance=1e-3, n_jobs=n_jobs)
-        shares = np.maximum(mixtures * (lengths + alpha.sum())[:, None] - alpha, 0.0)
+        topic_counts = np.maximum(mixtures * (lengths + alpha.sum())[:, None] - alpha, 0.0)
         for _ in range(10):
             tops = np.zeros(len(alpha))
-            bottom = dirichlet_slopes(shares, lengths, alpha, tops)
+            bottom = dirichlet_slopes(topic_counts, lengths, alpha, tops)
             if not bottom > 0:
                 return alpha
             alpha = np.maximum(alpha * tops / bottom, 1e-6)
@@ -137,22 +135,22 @@ def fitting_alpha(
 
 
 def random_topics(batches: DocumentBatches, n_topics: int, random_state: int) -> Array:
-    """(topic, word) probabilities that differ by chance from those of all documents."""
+    """(topic, word) the word probabilities of all documents with random factors."""
     rng = np.random.default_rng(random_state)
     totals = _Source(batches, lambda counts: counts).totals()
-    drawn = rng.exponential(size=(n_topics, len(totals))) * totals
-    return np.asarray(drawn / np.maximum(drawn.sum(axis=1, keepdims=True), _LEAST))
+    noisy = rng.exponential(size=(n_topics, len(totals))) * totals
+    return np.asarray(noisy / np.maximum(noisy.sum(axis=1, keepdims=True), _TINY))
 
 
-def _smoothed(start: Array, totals: Array, share: float) -> Singles:
+def _smoothed(start: Array, totals: Array, amount: float) -> Singles:
     """(word, topic) word probabilities mixed with those of all documents."""
-    mixed = (1 - share) * start + share * totals / max(totals.sum(), _LEAST)
-    # Words that never occur have logarithms, too.
+    mixed = (1 - amount) * start + amount * totals / max(totals.sum(), _TINY)
+    # Words that never occur need finite logarithms.
     return np.ascontiguousarray(np.maximum(mixed, _RARE).T, dtype=np.float32)
 
 
 class _Source:
-    """Documents, and the work on each batch of them, which is kept where they are one batch."""
+    """Documents and the E-step of each batch, which is kept if there is one batch."""
 
     def __init__(self, batches: DocumentBatches, make: Callable[[Counts], Any]) -> None:
         self.batches, self.make = batches, make
@@ -168,17 +166,14 @@ class _Source:
         return totals
 
     def step(self, words: Singles, weights: Array) -> tuple[float, Singles, Array]:
-        """The objective without the prior of topics, uses of each word by each topic, those of topics."""
-        found: list[tuple[float, Singles, Array]] = []
-        for work in self._works():
-            one = work.step(words, weights)
-            if found:
-                before = found.pop()
-                one = before[0] + one[0], before[1] + one[1], before[2] + one[2]
-            found.append(one)
-        return found[0]
+        """The objective without the prior of topics, and the expected counts (word, topic) and (topic,)."""
+        results = (part.step(words, weights) for part in self._parts())
+        objective, sums, heights = next(results)
+        for one in results:
+            objective, sums, heights = objective + one[0], sums + one[1], heights + one[2]
+        return objective, sums, heights
 
-    def _works(self) -> Iterable[Any]:
+    def _parts(self) -> Iterable[Any]:
         if self.kept is not None:
             return [self.kept]
         if self.batches.in_memory:
@@ -187,8 +182,8 @@ class _Source:
         return map(self.make, self.batches)
 
 
-class _Work:
-    """Documents that are shared out among topics, and how far that has come."""
+class _MixedDocuments:
+    """The E-step of documents that mix topics."""
 
     def __init__(
         self, counts: Counts, n_topics: int, steps: TopicSteps, pool: Any, n_jobs: int
@@ -197,39 +192,39 @@ class _Work:
         self.counts: Singles = counts.data.astype(np.float32)
         self.lengths = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
         self.alpha = np.full(n_topics, steps.alpha, dtype=np.float32)
-        self.shares: Singles = np.empty((len(self.lengths), n_topics), dtype=np.float32)
-        self.shares[:] = (self.lengths / n_topics)[:, None]
-        self.used, self.ratios = np.empty_like(self.shares), np.empty_like(self.counts)
+        self.topic_counts: Singles = np.empty((len(self.lengths), n_topics), dtype=np.float32)
+        self.topic_counts[:] = (self.lengths / n_topics)[:, None]
+        self.used, self.ratios = np.empty_like(self.topic_counts), np.empty_like(self.counts)
         self.columns = _columns(counts)
         self.steps, self.pool, self.n_jobs = steps, pool, n_jobs
         self.begun = False
-        # Many small pieces, the same for any number of threads: sums over them have one order.
+        # Many small blocks, the same for any number of threads, so that sums have one order.
         self.document_cuts, self.word_cuts = _cuts(self.starts), _cuts(self.columns[0])
 
     def step(self, words: Singles, weights: Array) -> tuple[float, Singles, Array]:
         """See `_Source.step`; weights of topics are not used here."""
-        from tacit.topics.loops.topics import gather_words, share_documents
+        from tacit.topics.loops.topics import count_words, update_documents
 
         n_inner = self.steps.n_inner if self.begun else self.steps.n_first
         self.begun = True
         sums = np.empty(words.shape, dtype=np.float32)
 
-        def share(first: int, stop: int) -> float:
+        def update(first: int, stop: int) -> float:
             rows = self.starts, self.ids, self.counts
-            kept = self.shares, self.used, self.ratios
-            return float(share_documents(*rows, words, self.alpha, n_inner, first, stop, *kept))
+            kept = self.topic_counts, self.used, self.ratios
+            return float(update_documents(*rows, words, self.alpha, n_inner, first, stop, *kept))
 
-        def gather(first: int, stop: int) -> None:
-            gather_words(*self.columns, self.used, self.ratios, words, first, stop, sums)
+        def count(first: int, stop: int) -> None:
+            count_words(*self.columns, self.used, self.ratios, words, first, stop, sums)
 
-        log_likelihood = sum(self._all(share, self.document_cuts))
-        self._all(gather, self.word_cuts)
-        return log_likelihood + self._log_shares(), sums, sums.sum(axis=0, dtype=np.float64)
+        log_likelihood = sum(self._all(update, self.document_cuts))
+        self._all(count, self.word_cuts)
+        return log_likelihood + self._log_prior(), sums, sums.sum(axis=0, dtype=np.float64)
 
-    def _log_shares(self) -> float:
-        """What the prior and the totals of documents add to the objective."""
+    def _log_prior(self) -> float:
+        """The terms of the objective from the prior and the totals of documents."""
         alpha = self.steps.alpha
-        totals = np.log(np.maximum(self.lengths + alpha * len(self.alpha), _LEAST))
+        totals = np.log(np.maximum(self.lengths + alpha * len(self.alpha), _TINY))
         known = -float(self.lengths @ totals)
         if alpha > 0:
             logs = np.log(self.used).sum(axis=1, dtype=np.float64)
@@ -242,8 +237,8 @@ class _Work:
         return list(self.pool.map(lambda pair: work(*pair), pairwise(cuts)))
 
 
-class _SingleWork:
-    """Documents that have one topic each."""
+class _SingleDocuments:
+    """The E-step of documents that have one topic."""
 
     def __init__(
         self, counts: Counts, n_topics: int, steps: TopicSteps, pool: Any, n_jobs: int
@@ -252,18 +247,18 @@ class _SingleWork:
 
     def step(self, words: Singles, weights: Array) -> tuple[float, Singles, Array]:
         """See `_Source.step`."""
-        logs = self.counts @ np.log(np.maximum(words, _LEAST)).astype(np.float64)
-        logs += np.log(np.maximum(weights, _LEAST))
+        logs = self.counts @ np.log(np.maximum(words, _TINY)).astype(np.float64)
+        logs += np.log(np.maximum(weights, _TINY))
         top = logs.max(axis=1, keepdims=True)
-        shares = np.exp(logs - top)
-        totals = shares.sum(axis=1, keepdims=True)
-        shares /= totals
-        sums = np.asarray(self.counts.T @ shares, dtype=np.float32)
-        return float((top + np.log(totals)).sum()), sums, shares.sum(axis=0)
+        posterior = np.exp(logs - top)
+        totals = posterior.sum(axis=1, keepdims=True)
+        posterior /= totals
+        sums = np.asarray(self.counts.T @ posterior, dtype=np.float32)
+        return float((top + np.log(totals)).sum()), sums, posterior.sum(axis=0)
 
 
 def _columns(counts: Counts) -> tuple[Any, Any, Any]:
-    """Where each word occurs: starts, documents, and the place of each occurrence in the rows."""
+    """The counts by word: starts, documents, and the index of each entry in the rows."""
     from scipy.sparse import csr_array
 
     places = np.arange(len(counts.data), dtype=np.int32 if len(counts.data) < 2**31 else np.int64)
@@ -272,8 +267,8 @@ def _columns(counts: Counts) -> tuple[Any, Any, Any]:
 
 
 def _cuts(starts: Any) -> list[int]:
-    """Where to cut rows so that each piece has about as many entries."""
+    """Boundaries of blocks of rows with about equally many entries."""
     n_rows = len(starts) - 1
-    n_pieces = max(min(16, n_rows // _FEW), 1)
-    inner = np.searchsorted(starts, np.linspace(0, starts[-1], n_pieces + 1)[1:-1])
+    n_blocks = max(min(16, n_rows // _MIN_BLOCK), 1)
+    inner = np.searchsorted(starts, np.linspace(0, starts[-1], n_blocks + 1)[1:-1])
     return sorted({0, *(int(cut) for cut in inner), n_rows})

@@ -1,7 +1,7 @@
-"""Compiled loops of topic models: documents shared out among topics, topics gathered from words.
+"""Compiled loops of topic models: topics of documents, expected counts of words.
 
-Counts are compressed rows (`starts`, `ids`, `counts`); topics lie beside each other for each word, so that
-the innermost loops run along topics.
+Counts are compressed rows (`starts`, `ids`, `counts`); the topics of a word are contiguous, so that the
+innermost loops run along topics.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ _TINY = np.float32(1e-30)
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def share_documents(starts, ids, counts, words, alpha, n_steps, first, stop, shares, used, ratios):
-    """Share the words of each document out among topics; the log-likelihood without constants.
+def update_documents(
+    starts, ids, counts, words, alpha, n_steps, first, stop, topic_counts, used, ratios
+):
+    """Update the expected topic counts of documents; the log-likelihood without constants.
 
-    A step takes each word's topics in proportion to (words of the document so far + alpha) times the word's
-    probability, and adds up what each topic gets.
+    The responsibility of a topic for a word is proportional to (words of the topic in the document + alpha)
+    times the probability of the word.
 
     Parameters
     ----------
@@ -31,8 +33,8 @@ def share_documents(starts, ids, counts, words, alpha, n_steps, first, stop, sha
     alpha : (topic,) float32
     n_steps : int
     first, stop : int  the documents to do
-    shares : (document, topic) float32  words of each topic; where to start from, brought up to date
-    used : (document, topic) float32  shares + alpha of the last step
+    topic_counts : (document, topic) float32  words of each topic; updated in place
+    used : (document, topic) float32  topic_counts + alpha of the last step
     ratios : (entry,) float32  counts over probabilities (up to the document's total) of the last step
 
     Returns
@@ -47,7 +49,7 @@ def share_documents(starts, ids, counts, words, alpha, n_steps, first, stop, sha
         for step in range(n_steps):
             last = step == n_steps - 1
             for k in range(n_topics):
-                have[k] = shares[d, k] + alpha[k]
+                have[k] = topic_counts[d, k] + alpha[k]
                 got[k] = 0
             for e in range(starts[d], starts[d + 1]):
                 word = words[ids[e]]
@@ -61,19 +63,19 @@ def share_documents(starts, ids, counts, words, alpha, n_steps, first, stop, sha
                     ratios[e] = ratio
                     log_likelihood += counts[e] * math.log(total)
             for k in range(n_topics):
-                shares[d, k] = have[k] * got[k]
+                topic_counts[d, k] = have[k] * got[k]
     return log_likelihood
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def gather_words(starts, documents, entries, used, ratios, words, first, stop, sums):
-    """How often each topic is expected to have used each word, added up over documents.
+def count_words(starts, documents, entries, used, ratios, words, first, stop, sums):
+    """Expected counts of words in topics, summed over documents.
 
     Parameters
     ----------
     starts : (word + 1,)
     documents, entries : (entry,)  where each word occurs, and the place of that in `ratios`
-    used, ratios : see `share_documents`
+    used, ratios : see `update_documents`
     words : (word, topic) float32
     first, stop : int  the words to do
     sums : (word, topic) float32  written over
@@ -111,7 +113,7 @@ def infer_documents(starts, ids, counts, words, alpha, n_steps, tolerance, first
 
     Parameters
     ----------
-    starts, ids, counts : see `share_documents`
+    starts, ids, counts : see `update_documents`
     words : (word, topic)
     alpha : (topic,)
     n_steps : int  at most
@@ -148,36 +150,36 @@ def infer_documents(starts, ids, counts, words, alpha, n_steps, tolerance, first
 
 
 @njit(cache=True, nogil=True)
-def score_words(starts, ids, counts, words, mixtures, first, stop):
-    """Sum of counts times logarithms of word probabilities, given each document's topics.
+def score_words(starts, ids, counts, words, mixtures, scores):
+    """Log-probability of the words of each document, given its topic weights.
 
     Parameters
     ----------
-    starts, ids, counts : see `share_documents`
+    starts, ids, counts : see `update_documents`
     words : (word, topic)
     mixtures : (document, topic)
-    first, stop : int  the documents to do
+    scores : (document,)  written
     """
-    log_likelihood = 0.0
-    for d in range(first, stop):
+    for d in range(len(scores)):
+        log_likelihood = 0.0
         for e in range(starts[d], starts[d + 1]):
             total = 0.0
             for k in range(words.shape[1]):
                 total += mixtures[d, k] * words[ids[e], k]
             log_likelihood += counts[e] * math.log(total)
-    return log_likelihood
+        scores[d] = log_likelihood
 
 
 @njit(cache=True, nogil=True)
-def dirichlet_slopes(shares, lengths, alpha, tops):
+def dirichlet_slopes(topic_counts, lengths, alpha, tops):
     """Sums over documents of digamma differences, for Minka's fixed point of a Dirichlet's parameters.
 
     Parameters
     ----------
-    shares : (document, topic)  words of each topic
+    topic_counts : (document, topic)  words of each topic
     lengths : (document,)
     alpha : (topic,)
-    tops : (topic,)  digamma(shares + alpha) - digamma(alpha), added up here
+    tops : (topic,)  digamma(topic_counts + alpha) - digamma(alpha), added up here
 
     Returns
     -------
@@ -190,5 +192,5 @@ def dirichlet_slopes(shares, lengths, alpha, tops):
     for k in range(len(alpha)):
         least = _digamma(alpha[k])
         for d in range(len(lengths)):
-            tops[k] += _digamma(shares[d, k] + alpha[k]) - least
+            tops[k] += _digamma(topic_counts[d, k] + alpha[k]) - least
     return bottom

@@ -1,7 +1,7 @@
-"""Shares of pairs and triples of words in the few directions that pairs follow, and whitened there.
+"""Probabilities of pairs and triples of words, projected on the leading eigenvectors of pairs, and whitened.
 
-Words are scaled by one over the roots of their shares: counting then makes errors of about the same size in
-every share of a pair.
+Words are divided by the roots of their probabilities: counting errors then have about the same size in every
+entry.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from tacit.topics.moments.word_moments import MomentSource, symmetric_sum
 Array = NDArray[np.float64]
 
 MORE = 10  # random directions besides those wanted
-_ZERO = 1e-10  # eigenvalues of this share of the first are rounding errors
+_ZERO = 1e-10  # relative to the first, smaller eigenvalues are rounding errors
 _APART = 1e-2  # columns are far from dependent where no eigenvalue of their products is less
 _GAP = 1.5  # times the next eigenvalue: where a number of topics ends (beyond 5, real documents have 1.13)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairDirections:
-    """The directions in which pairs of words are told from independent ones most."""
+    """Leading eigenvectors of the probabilities of word pairs."""
 
-    scale: Array  # (word,)  what words are multiplied with; zero for those never met
+    scale: Array  # (word,)  factors of words; zero for words that never occur
     basis: Array  # (word, p)  orthonormal, for scaled words
-    second: Array  # (p, p)  shares of pairs of scaled words in the basis
-    mean: Array  # (word,)  shares of words
-    values: Array  # (p + some,)  eigenvalues that were seen, descending
-    noise: float  # what eigenvalues of counting errors alone stay below
+    second: Array  # (p, p)  probabilities of pairs of scaled words in the basis
+    mean: Array  # (word,)  word probabilities
+    values: Array  # (p + some,)  computed eigenvalues, descending
+    noise: float  # bound of the eigenvalues that counting errors alone produce
     n_documents: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicMoments:
-    """Shares of single words, pairs and triples in the directions of the pairs."""
+    """Probabilities of words, pairs and triples, projected on the directions of pairs."""
 
     directions: PairDirections
     first: Array  # (p,)
@@ -50,7 +50,7 @@ class TopicMoments:
         return len(self.first)
 
     def leading(self, n_topics: int) -> TopicMoments:
-        """The same in the first so many directions only."""
+        """Restricted to the first directions."""
         some = slice(n_topics)
         directions = replace(
             self.directions,
@@ -69,21 +69,21 @@ def topic_moments(
     scaled: bool = True,
     random_state: int = 0,
 ) -> TopicMoments:
-    """The moments that topics are found from: `n_products` questions for pairs and one for triples.
+    """The moments that determine topics: `n_products` passes for pairs and one for triples.
 
     Parameters
     ----------
     source : MomentSource
     n_topics : int
     n_spare : int or "auto"
-        Directions besides those that are needed, as far as there are as many. ``"auto"``: up to as many again
-        as are needed, where eigenvalues fall off behind them, and none otherwise.
+        Additional directions, as far as they exist. ``"auto"``: up to `n_topics` more, if the eigenvalues
+        drop after them; otherwise none.
     n_products : int
         The more, the sharper the directions; each is one pass over the documents.
     scaled : bool
-        Whether words are scaled by the roots of their shares.
+        Whether words are divided by the roots of their probabilities.
     random_state : int
-        For the directions that the products begin with.
+        Of the first, random columns.
 
     Raises
     ------
@@ -111,20 +111,18 @@ def pair_directions(
     scaled: bool = True,
     random_state: int = 0,
 ) -> PairDirections:
-    """Leading eigenvectors of the shares of pairs, in the space of some products with random columns.
+    """Leading eigenvectors of the pair probabilities, in the Krylov space of random columns.
 
-    A block Krylov space (Musco and Musco, 2015) of symmetric products; what the products span is used to the
-    last. See `topic_moments`.
+    A block Krylov space (Musco and Musco, 2015) of symmetric products. See `topic_moments`.
     """
     size = source.size
     width = min(n_topics + (0 if n_spare == "auto" else n_spare) + MORE, size)
     block = np.random.default_rng(random_state).normal(size=(size, width))
     pairs = source.pairs(block)
-    met = pairs.mean > 0
-    room = int(met.sum())  # there are no more directions than words
-    ones = met.astype(np.float64)
-    root = np.sqrt(pairs.mean) if scaled else ones
-    scale = np.divide(1.0, root, out=np.zeros(size), where=met)
+    occurs = pairs.mean > 0
+    room = int(occurs.sum())  # there are no more directions than words
+    root = np.sqrt(pairs.mean) if scaled else occurs.astype(np.float64)
+    scale = np.divide(1.0, root, out=np.zeros(size), where=occurs)
     # The first columns came before the scale was known: they count as columns over the scale.
     first, turn = np.linalg.qr(root[:, None] * block[:, :room])
     image = np.linalg.solve(turn.T, (scale[:, None] * pairs.product[:, :room]).T).T
@@ -204,24 +202,26 @@ class Whitened:
 
     tensor: Array  # (k, k, k)
     back: Array  # (p, k)  from those coordinates to the directions of pairs
-    shown: NDArray[np.bool_]  # (k,)  coordinates in which pairs show more than counting errors do
-    signal: Array  # (k,)  the share of each that is more than counting errors
+    above_noise: NDArray[
+        np.bool_
+    ]  # (k,)  coordinates whose eigenvalue exceeds that of counting errors
+    signal: Array  # (k,)  part of each coordinate that is not counting errors
 
 
 def whitened(moments: TopicMoments, alpha0: float) -> Whitened:
-    """What is left of pairs and triples when the mixing of topics in a document is taken away.
+    """Whitened third moments after the mixing of topics within documents is subtracted.
 
-    Anandkumar et al. (2014), theorem 3.5; `alpha0` zero is one topic for each document. Directions in which
-    pairs show no more than counting errors do are shortened: they are whitened as if they showed as much.
+    Anandkumar et al. (2014), theorem 3.5; `alpha0` zero is one topic for each document. Directions
+    below the noise are whitened as if they were at it, so that noise is not amplified to the size of topics.
     """
     first, second, third = moments.first, moments.directions.second, moments.third
     pairs = second - alpha0 / (alpha0 + 1) * np.outer(first, first)
-    sizes, vectors = np.linalg.eigh(0.5 * (pairs + pairs.T))
-    sizes, vectors = sizes[::-1], vectors[:, ::-1]
-    workable = int((sizes > _ZERO * max(sizes[0], 0.0)).sum())
-    if workable < len(sizes):
+    eigenvalues, vectors = np.linalg.eigh(0.5 * (pairs + pairs.T))
+    eigenvalues, vectors = eigenvalues[::-1], vectors[:, ::-1]
+    workable = int((eigenvalues > _ZERO * max(eigenvalues[0], 0.0)).sum())
+    if workable < len(eigenvalues):
         raise RankError(
-            f"n_topics={len(sizes)} asked for, but with alpha0={alpha0:g} the pairs of words have only "
+            f"n_topics={len(eigenvalues)} asked for, but with alpha0={alpha0:g} the pairs of words have only "
             f"{workable} positive eigenvalues; give {workable} or fewer topics, or a smaller alpha0"
         )
     mixed = symmetric_sum(second[:, :, None] * first)
@@ -229,13 +229,12 @@ def whitened(moments: TopicMoments, alpha0: float) -> Whitened:
     triples = (
         third - alpha0 / (alpha0 + 2) * mixed + 2 * alpha0**2 / ((alpha0 + 1) * (alpha0 + 2)) * cube
     )
-    # Noise must not be blown up to the size of topics.
     noise = moments.directions.noise
-    roots = np.sqrt(np.maximum(sizes, noise))
+    roots = np.sqrt(np.maximum(eigenvalues, noise))
     white = vectors / roots
     k = len(roots)
-    for _ in range(3):  # the next axis is turned, and becomes the last one
+    for _ in range(3):  # each product whitens the first axis and makes it the last
         triples = (triples.reshape(k, k * k).T @ white).reshape(k, k, k)
-    # Of squares; that of eigenvalues themselves left 1 % more perplexity of the Associated Press documents.
-    signal = 1 - (noise / np.maximum(sizes, noise)) ** 2 if noise > 0 else np.ones(k)
-    return Whitened(triples, vectors * roots, sizes > noise, signal)
+    # Of squares: the eigenvalues themselves left 1 % more perplexity on the Associated Press documents.
+    signal = 1 - (noise / np.maximum(eigenvalues, noise)) ** 2 if noise > 0 else np.ones(k)
+    return Whitened(triples, vectors * roots, eigenvalues > noise, signal)

@@ -1,4 +1,4 @@
-"""What can be asked of topics: mixtures of documents, their words, new documents."""
+"""Queries of topic models: topic weights and likelihoods of documents, top words, sampled documents."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tacit.topics.model.topics import Topics
 
 Array = NDArray[np.float64]
 
-_PIECE = 512  # documents that are inferred together
-_LEAST = 1e-300
-_BATCH = 10_000  # documents that are drawn at once
+_BLOCK = 512  # documents of one task
+_TINY, _MIN_ALPHA = 1e-300, 1e-12
+_BATCH = 10_000  # documents that are sampled at once
 
 
 def document_mixtures(
@@ -26,7 +26,7 @@ def document_mixtures(
     tolerance: float = 1e-3,
     n_jobs: int = 1,
 ) -> Array:
-    """(document, topic) the mean shares of topics in each document, given its words.
+    """(document, topic) posterior mean of the topic weights of each document, given its words.
 
     Variational Bayes with the topics as they are (Blei, Ng and Jordan 2003); in the single-topic model the
     exact posterior of the topic. A document without words has the topics' weights.
@@ -36,40 +36,85 @@ def document_mixtures(
     topics : Topics
     counts : (document, word) CSR array
     n_steps : int
-        At most so many steps for each document.
+        Maximum for each document.
     tolerance : float
-        Mean change of a Dirichlet parameter, in words, with which a document is done.
+        Mean change of a Dirichlet parameter, in words, below which inference of a document stops.
     n_jobs : int
         Threads.
     """
-    from tacit.topics.loops.topics import infer_documents
+    if topics.model == "single":
+        weights = _log_joint(topics, counts)
+        weights = np.exp(weights - weights.max(axis=1, keepdims=True))
+    else:
+        weights = _dirichlet_parameters(topics, counts, n_steps, tolerance, n_jobs)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def document_log_likelihoods(
+    topics: Topics,
+    counts: Counts,
+    *,
+    n_steps: int = 100,
+    tolerance: float = 1e-3,
+    n_jobs: int = 1,
+) -> Array:
+    """(document,) natural log-likelihood of the words of each document, in their order.
+
+    Latent Dirichlet allocation: the variational lower bound (Blei, Ng and Jordan 2003, equation 15) at the
+    Dirichlet parameters of `document_mixtures`. The single-topic model: exact. A document without words has
+    zero.
+
+    Parameters
+    ----------
+    topics, counts, n_steps, tolerance, n_jobs
+        See `document_mixtures`.
+    """
+    from scipy.special import digamma, gammaln, logsumexp
 
     if topics.model == "single":
-        return _posteriors(topics, counts)
+        return np.asarray(logsumexp(_log_joint(topics, counts), axis=1))
+    alpha = np.maximum(topics.alpha, _MIN_ALPHA)
+    gamma = _dirichlet_parameters(topics, counts, n_steps, tolerance, n_jobs)
+    log_weights = digamma(gamma) - digamma(gamma.sum(axis=1, keepdims=True))  # expected
+    prior = (
+        gammaln(alpha.sum())
+        - gammaln(gamma.sum(axis=1))
+        + (gammaln(gamma) - gammaln(alpha)).sum(axis=1)
+    )
+    largest = log_weights.max(axis=1, keepdims=True)  # a factor of all words, against underflow
+    lengths = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
+    words = log_words(topics, np.exp(log_weights - largest), counts) + lengths * largest[:, 0]
+    return np.asarray(words + prior + ((alpha - gamma) * log_weights).sum(axis=1))
+
+
+def _dirichlet_parameters(
+    topics: Topics, counts: Counts, n_steps: int, tolerance: float, n_jobs: int
+) -> Array:
+    """(document, topic) parameters of the variational posterior."""
+    from tacit.topics.loops.topics import infer_documents
+
     words = np.ascontiguousarray(topics.words.T)
-    alpha = np.maximum(topics.alpha, 1e-12)
-    found = np.empty((counts.shape[0], topics.n_topics))
-    numbers = counts.data.astype(np.float64)
+    alpha = np.maximum(topics.alpha, _MIN_ALPHA)
+    gamma = np.empty((counts.shape[0], topics.n_topics))
+    rows = counts.indptr, counts.indices, counts.data.astype(np.float64)
 
     def infer(first: int) -> None:
-        stop = min(first + _PIECE, len(found))
-        rows = counts.indptr, counts.indices, numbers
-        infer_documents(*rows, words, alpha, n_steps, tolerance, first, stop, found)
+        stop = min(first + _BLOCK, len(gamma))
+        infer_documents(*rows, words, alpha, n_steps, tolerance, first, stop, gamma)
 
     with ThreadPoolExecutor(n_jobs) as pool:
-        list(pool.map(infer, range(0, len(found), _PIECE)))
-    return np.asarray(found / found.sum(axis=1, keepdims=True))
+        list(pool.map(infer, range(0, len(gamma), _BLOCK)))
+    return gamma
 
 
-def _posteriors(topics: Topics, counts: Counts) -> Array:
-    logs = counts @ np.log(np.maximum(topics.words, _LEAST)).T
-    logs = logs + np.log(np.maximum(topics.weights, _LEAST))
-    shares = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+def _log_joint(topics: Topics, counts: Counts) -> Array:
+    """(document, topic) log-probability of a topic and the words of a document that has it alone."""
+    log_words = counts @ np.log(np.maximum(topics.words, _TINY)).T
+    return np.asarray(log_words + np.log(np.maximum(topics.weights, _TINY)))
 
 
-def log_words(topics: Topics, mixtures: Array, counts: Counts) -> float:
-    """Sum of the logarithms of the probabilities of all words of documents with given mixtures.
+def log_words(topics: Topics, mixtures: Array, counts: Counts) -> Array:
+    """(document,) log-probability of the words of each document, given its topic weights.
 
     Parameters
     ----------
@@ -79,18 +124,19 @@ def log_words(topics: Topics, mixtures: Array, counts: Counts) -> float:
     """
     from tacit.topics.loops.topics import score_words
 
-    words = np.ascontiguousarray(np.maximum(topics.words, _LEAST).T)
-    rows = counts.indptr, counts.indices, counts.data
-    return float(score_words(*rows, words, mixtures, 0, counts.shape[0]))
+    words = np.ascontiguousarray(np.maximum(topics.words, _TINY).T)
+    scores = np.empty(counts.shape[0])
+    score_words(counts.indptr, counts.indices, counts.data, words, mixtures, scores)
+    return scores
 
 
 def top_words(topics: Topics, n_words: int = 10) -> NDArray[np.int64]:
-    """(topic, rank) the likeliest words of each topic, the likeliest first."""
+    """(topic, rank) the most likely words of each topic, in order."""
     return np.argsort(-topics.words, axis=1, kind="stable")[:, :n_words]
 
 
 def sample_documents(topics: Topics, lengths: Any, rng: np.random.Generator) -> Counts:
-    """(document, word) documents of given lengths, drawn from the model.
+    """(document, word) documents of given lengths, sampled from the model.
 
     Parameters
     ----------
@@ -105,7 +151,7 @@ def sample_documents(topics: Topics, lengths: Any, rng: np.random.Generator) -> 
     parts: list[Any] = [csr_array((0, topics.n_words), dtype=np.int32)]
     for first in range(0, len(lengths), _BATCH):
         some = lengths[first : first + _BATCH]
-        rows, places = _draw(topics, ends, some, rng)
+        rows, places = _sample_words(topics, ends, some, rng)
         ones = np.ones(len(rows), dtype=np.int32)
         counts = csr_array((ones, (rows, places)), shape=(len(some), topics.n_words))
         counts.sum_duplicates()
@@ -113,21 +159,21 @@ def sample_documents(topics: Topics, lengths: Any, rng: np.random.Generator) -> 
     return csr_array(vstack(parts, format="csr"))
 
 
-def _draw(
+def _sample_words(
     topics: Topics, ends: Array, lengths: NDArray[Any], rng: np.random.Generator
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """The document and the word of every occurrence."""
     if topics.alpha0 > 0:
-        shares = rng.dirichlet(topics.alpha, size=len(lengths))
+        mixtures = rng.dirichlet(topics.alpha, size=len(lengths))
     else:
-        shares = np.eye(topics.n_topics)[
-            rng.choice(topics.n_topics, size=len(lengths), p=topics.weights)
-        ]
-    often = rng.multinomial(lengths, shares)  # (document, topic)
+        chosen = rng.choice(topics.n_topics, size=len(lengths), p=topics.weights)
+        mixtures = np.eye(topics.n_topics)[chosen]
+    counts = rng.multinomial(lengths, mixtures)  # (document, topic)
     rows, places = [], []
     for topic in range(topics.n_topics):
-        own = np.repeat(np.arange(len(lengths)), often[:, topic])
-        found = np.searchsorted(ends[topic], rng.random(len(own)) * ends[topic, -1], side="right")
-        rows.append(own)
-        places.append(np.minimum(found, topics.n_words - 1))
+        documents = np.repeat(np.arange(len(lengths)), counts[:, topic])
+        uniform = rng.random(len(documents)) * ends[topic, -1]
+        words = np.searchsorted(ends[topic], uniform, side="right")
+        rows.append(documents)
+        places.append(np.minimum(words, topics.n_words - 1))
     return np.concatenate(rows), np.concatenate(places)

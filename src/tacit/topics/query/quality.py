@@ -1,4 +1,4 @@
-"""How good topics are: words of new documents, coherence, how much topics differ, how much runs agree."""
+"""Measures of topics: perplexity of document completion, coherence, distinctness, agreement of two models."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def completion_perplexity(
     """Perplexity of one half of each document's words, given its other half.
 
     Topics of each document are inferred from one half (see `documents.document_mixtures`); the
-    other half is scored word by word. Nothing of what is scored is seen before, so this can be compared
-    between models of any kind, unlike bounds on the likelihood. Infinite where a word is impossible.
+    other half is scored word by word. The scored words are not used for inference, so models of any kind
+    can be compared, unlike by bounds on the likelihood. Infinite where a word is impossible.
 
     Parameters
     ----------
@@ -67,14 +67,14 @@ def completion_perplexity(
     if total == 0:
         raise DataError("no document has words to score; give documents of two words or more")
     mixtures = document_mixtures(topics, first, n_steps=n_steps, tolerance=tolerance, n_jobs=n_jobs)
-    return float(np.exp(-log_words(topics, mixtures, second) / total))
+    return float(np.exp(-log_words(topics, mixtures, second).sum() / total))
 
 
 def repetition(topics: Topics, counts: Counts, *, random_state: int = 0, n_jobs: int = 1) -> float:
-    """How many times as often as topics say the words of one half of a document occur in its other half.
+    """Observed over expected number of words of one half of a document that also occur in its other half.
 
-    One where topics explain documents; more where a word makes itself likelier, as in real documents (Church
-    and Gale 1995), or where topics are few or far from the true ones. Zero where there is nothing to count.
+    One where topics explain documents; more where words are bursty, as in real documents (Church and Gale
+    1995), or where topics are few or far from the true ones. Zero where there is nothing to count.
 
     Parameters
     ----------
@@ -82,11 +82,11 @@ def repetition(topics: Topics, counts: Counts, *, random_state: int = 0, n_jobs:
         See `completion_perplexity`.
     """
     first, second = halves(counts, random_state)
-    there = first.astype(bool).astype(np.float64)
+    occurs = first.astype(bool).astype(np.float64)
     mixtures = document_mixtures(topics, first, n_jobs=n_jobs)
-    shares = ((there @ topics.words.T) * mixtures).sum(axis=1)  # (document,)
-    expected = float(shares @ np.asarray(second.sum(axis=1), dtype=np.float64).ravel())
-    return float(second.multiply(there).sum()) / expected if expected > 0 else 0.0
+    probabilities = ((occurs @ topics.words.T) * mixtures).sum(axis=1)  # (document,)
+    expected = float(probabilities @ np.asarray(second.sum(axis=1), dtype=np.float64).ravel())
+    return float(second.multiply(occurs).sum()) / expected if expected > 0 else 0.0
 
 
 def coherence(tops: NDArray[Any], counts: Counts) -> Array:
@@ -104,22 +104,20 @@ def coherence(tops: NDArray[Any], counts: Counts) -> Array:
     """
     distinct, inverse = np.unique(tops, return_inverse=True)
     places: NDArray[np.int64] = inverse.reshape(tops.shape)
-    there = counts[:, distinct].astype(bool).astype(np.float64)
-    both = np.asarray((there.T @ there).todense()) / max(counts.shape[0], 1)
+    occurs = counts[:, distinct].astype(bool).astype(np.float64)
+    both = np.asarray((occurs.T @ occurs).todense()) / max(counts.shape[0], 1)
     alone = np.diag(both)
     upper = np.triu_indices(tops.shape[1], 1)
-    found = np.empty(len(places))
+    values = np.empty(len(places))
     for topic, row in enumerate(places):
         a, b = row[upper[0]], row[upper[1]]
         joint, product = both[a, b], alone[a] * alone[b]
-        seen = joint > 0
-        value = np.full(len(a), -1.0)
-        always = seen & (joint >= 1.0)
-        value[always] = 1.0
-        some = seen & ~always
-        value[some] = np.log(joint[some] / product[some]) / -np.log(joint[some])
-        found[topic] = value.mean() if len(value) else 0.0
-    return found
+        npmi = np.full(len(a), -1.0)
+        npmi[joint >= 1.0] = 1.0
+        some = (joint > 0) & (joint < 1.0)
+        npmi[some] = np.log(joint[some] / product[some]) / -np.log(joint[some])
+        values[topic] = npmi.mean() if len(npmi) else 0.0
+    return values
 
 
 def distinct_share(tops: NDArray[Any]) -> float:

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
+from oracles.document_topics import topics_of_documents
 from tacit.errors import ArgumentError, RankError
 from tacit.topics.data.documents import Documents
-from tacit.topics.model.topics import Topics, best_alpha0, topics_of_documents, topics_of_moments
+from tacit.topics.learn.decomposition import best_alpha0, topics_of_moments
+from tacit.topics.model.topics import Topics
 from tacit.topics.moments.whitened import _new_columns, pair_directions, topic_moments, whitened
 from tacit.topics.moments.word_moments import DocumentMoments, Weighting
 from tacit.toy.documents import ExactTopicMoments, add_spam, random_topics, sample_documents
@@ -182,12 +184,12 @@ def test_spare_directions_are_found_where_eigenvalues_fall_off_and_only_there(dr
     assert len(pair_directions(ExactTopicMoments(falling), 4, n_spare="auto").second) == 4
 
 
-def test_shortened_directions_draw_topics_to_the_words_of_all_documents(drawn):
+def test_shrunk_directions_draw_topics_to_the_words_of_all_documents(drawn):
     truth, documents = drawn
     source = DocumentMoments(documents.batches(), 400, Weighting())
     moments = topic_moments(source, 5)
     plain = topics_of_moments(moments, alpha0=1.0).topics
-    short = topics_of_moments(moments, alpha0=1.0, shortened=True).topics
+    short = topics_of_moments(moments, alpha0=1.0, shrunk=True).topics
     mean = moments.directions.mean
     assert (np.abs(short.words - mean).sum(axis=1) < np.abs(plain.words - mean).sum(axis=1)).all()
     signal = whitened(moments, 1.0).signal
