@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.mixture import GaussianMixture
@@ -11,16 +12,22 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from oracles.spherical import matched, random_mixture
 from tacit.core.files.load import load
 from tacit.core.files.model_files import read_model, write_model
-from tacit.errors import ArgumentError, ConvergenceWarning, FileFormatError, RankError
+from tacit.errors import (
+    ArgumentError,
+    ColumnError,
+    ConvergenceWarning,
+    FileFormatError,
+    RankError,
+)
 from tacit.numbers.gaussian_mixture import COVARIANCE_TYPES, GaussianMixtureMoments
 from tacit.numbers.model.gaussian_mixture import SphericalMixture
-from tacit.numbers.query.gaussian_mixture import draw
+from tacit.numbers.query.gaussian_mixture import sample
 
 
 def case(seed=0, n=4000, k=3, d=6):
     rng = np.random.default_rng(seed)
     truth = random_mixture(rng, k, d)
-    return truth, *draw(truth, n, rng)
+    return truth, *sample(truth, n, rng)
 
 
 @parametrize_with_checks(
@@ -134,7 +141,7 @@ def test_rows_without_variance_start_as_the_moments_say():
 
 def test_starts_look_at_a_part_of_many_rows(monkeypatch):
     _, rows, _ = case(n=2000)
-    monkeypatch.setattr("tacit.numbers.learn.mixture_starts.ROWS_TO_COMPARE", 300)
+    monkeypatch.setattr("tacit.numbers.learn.mixture_starts.MAX_ROWS", 300)
     start = GaussianMixtureMoments(3).fit(rows).as_start("full", rows)
     fitted = GaussianMixture(3, **start).fit(rows)
     assert fitted.score(rows) == pytest.approx(
@@ -177,9 +184,9 @@ def test_wrong_arguments_are_named(arguments, text):
 
 def test_what_rows_cannot_tell_is_refused():
     rows = np.random.default_rng(0).normal(size=(20, 2))
-    with pytest.raises(RankError, match="give n_components<=2"):
+    with pytest.raises(RankError, match="use n_components<=2"):
         GaussianMixtureMoments(3).fit(rows)
-    with pytest.raises(ArgumentError, match="all rows are the same"):
+    with pytest.raises(ArgumentError, match="all rows are equal"):
         GaussianMixtureMoments(2).fit(np.ones((20, 3)))
     with pytest.raises(ArgumentError, match="covariance_type='round'"):
         GaussianMixtureMoments(2).fit(rows).as_start("round")
@@ -225,3 +232,54 @@ def test_damaged_files_are_refused(tmp_path):
     write_model(path, header, {"means": arrays["means"]})
     with pytest.raises(FileFormatError, match="missing"):
         load(path)
+
+
+def test_information_criteria_are_those_of_scikit_learn():
+    _, rows, _ = case(n=300)
+    model = GaussianMixtureMoments(3).fit(rows)
+    peer = GaussianMixture(3, covariance_type="spherical", **model.as_start("spherical")).fit(rows)
+    peer.weights_, peer.means_, peer.covariances_ = model.weights_, model.means_, model.covariances_
+    peer.precisions_cholesky_ = 1 / np.sqrt(model.covariances_)
+    assert model.bic(rows) == pytest.approx(peer.bic(rows))
+    assert model.aic(rows) == pytest.approx(peer.aic(rows))
+    common = GaussianMixtureMoments(3, variances="common").fit(rows)
+    assert common.n_parameters_ == model.n_parameters_ - 2
+
+
+def test_samples_given_a_column_follow_the_conditional_distribution():
+    frame = pd.DataFrame({"a": np.repeat([0.0, 8.0], 200), "b": np.repeat([0.0, -8.0], 200)})
+    frame += np.random.default_rng(0).normal(size=frame.shape)
+    model = GaussianMixtureMoments(2).fit(frame)
+    rows = model.sample(500, given={"a": 8.0}, random_state=0)
+    assert (rows[:, 0] == 8.0).all()
+    assert rows[:, 1].mean() == pytest.approx(-8.0, abs=0.3)
+    with pytest.raises(ColumnError, match="there is no column 'c'"):
+        model.sample(given={"c": 1.0})
+    with pytest.raises(ArgumentError, match="is not a number"):
+        model.sample(given={"a": "high"})
+
+
+def test_the_summary_names_the_columns_that_tell_components_apart():
+    frame = pd.DataFrame({"a": np.repeat([0.0, 8.0], 200), "b": 0.0, "c": 0.0})
+    frame += np.random.default_rng(0).normal(size=frame.shape)
+    model = GaussianMixtureMoments(2).fit(frame)
+    page = str(model.summary())
+    assert page.startswith("GaussianMixtureMoments: 2 components, 3 columns")
+    assert "component 1: weight 0.500" in page
+    assert page.index("\n  a ") < page.index("\n  b ")
+    assert "held-out log-density" in page
+    assert "<table>" in model._repr_html_()
+
+
+def test_queries_leave_the_model_as_it_was(tmp_path):
+    _, rows, _ = case(n=200)
+    model = GaussianMixtureMoments(3).fit(rows)
+    model.save(tmp_path / "before.tacit")
+    for query in ("score_samples", "score", "predict", "predict_proba", "bic", "aic"):
+        getattr(model, query)(rows)
+    model.sample(5)
+    model.as_start("full", rows)
+    model.summary()
+    model.save(tmp_path / "after.tacit")
+    assert (tmp_path / "after.tacit").read_bytes() == (tmp_path / "before.tacit").read_bytes()
+    assert (model.kind, model.can("predict"), model.can("query")) == ("mixture", True, False)

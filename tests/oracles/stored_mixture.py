@@ -10,7 +10,7 @@ import numpy as np
 
 from oracles.spherical import random_mixture
 from tacit.numbers.gaussian_mixture import GaussianMixtureMoments
-from tacit.numbers.query.gaussian_mixture import draw
+from tacit.numbers.query.gaussian_mixture import sample
 
 STORED = Path(__file__).parents[1] / "files" / "stored" / "gaussian-mixture-1.tacit"
 
@@ -18,7 +18,7 @@ STORED = Path(__file__).parents[1] / "files" / "stored" / "gaussian-mixture-1.ta
 def rows(n=200, seed=0):
     """Rows of three components."""
     rng = np.random.default_rng(seed)
-    return draw(random_mixture(rng, 3, 4), n, rng)[0].round(6)
+    return sample(random_mixture(rng, 3, 4), n, rng)[0].round(6)
 
 
 def answers(model):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import DensityMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from tacit.core.arguments import (
     check_choice,
@@ -16,42 +17,42 @@ from tacit.core.arguments import (
     check_rows,
     generator_from,
 )
-from tacit.core.model import Model
-from tacit.errors import ArgumentError, ConvergenceWarning
+from tacit.core.model import Counted, Model
+from tacit.errors import ConvergenceWarning
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tacit.core.summary import Summary
     from tacit.numbers.model.gaussian_mixture import SphericalMixture
 
     Array = NDArray[np.float64]
 
 VARIANCES = ("own", "common")
-WAYS = ("auto", "moments")
+LEARNERS = ("auto", "moments")
 COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
 
 
-class GaussianMixtureMoments(DensityMixin, Model):
-    """A mixture of spherical Gaussians, from moments of the rows up to the third: no restarts, no seed.
+class GaussianMixtureMoments(Counted, DensityMixin, Model):
+    """A mixture of spherical Gaussians from moments up to the third, without restarts or seed.
 
-    Its means, weights and variances are an estimate of their own, and a start for scikit-learn's
-    `GaussianMixture` (see `as_start`) that does not depend on how k-means falls out.
+    It is an estimate by itself, and a deterministic start for scikit-learn's `GaussianMixture` (see
+    `as_start`).
 
     Parameters
     ----------
     n_components : int
-        At most as many as there are columns: more cannot be told apart by third moments.
+        At most the number of columns: third moments cannot identify more.
     variances : {"own", "common"}
-        Whether each component has a variance of its own.
+        Whether each component has its own variance.
     learn : {"auto", "moments"}
-        "auto": the components of the moments, then EM. EM makes a few steps from the components that a
-        common variance gives, from those that own variances give, and from clusters of rows around some that
-        lie far apart, for rows that no such mixture made; it takes the start from which rows that were left
-        out are foretold best.
-        "moments": the components of the moments as they are.
+        "auto": moments, then EM. A few steps of EM are made from the moment estimate with a common variance,
+        from the one with separate variances, and from k-means clusters; the start with the best held-out
+        log-density is continued. "moments": the moment estimate as it is.
     max_iter, tol : int, float
-        Of EM: most steps, and the gain of the mean log-likelihood at which it stops.
+        Of EM: largest number of steps, and the gain of the mean log-density per row, in nats, below which it
+        stops.
     reg_covar : float
         Added to the variances in every step of EM.
 
@@ -63,14 +64,15 @@ class GaussianMixtureMoments(DensityMixin, Model):
     covariances_ : (component,) array
         The variance of each component, as in scikit-learn's ``covariance_type="spherical"``.
     n_iter_ : int
-        Steps of EM that led to the result.
+        Steps of EM.
     converged_ : bool
     mixture_ : SphericalMixture
         All of these in one value.
     diagnostics_ : dict
         "noise" (the variance within components, from eigenvalues), "eigenvalues" of the covariance,
         "supported_components" (how many stand out from noise), "residual" (the share of the whitened third
-        moments that no components explain), "start" (what EM began with: "own", "common" or "clusters").
+        moments that the components do not explain), "start" (of EM: "own", "common" or "clusters") and
+        "starts" (their held-out log-densities).
 
     Examples
     --------
@@ -108,77 +110,117 @@ class GaussianMixtureMoments(DensityMixin, Model):
         Parameters
         ----------
         X : (row, column) array or frame of numbers
-            Without gaps.
+            Without missing cells.
         y : None
             Not used.
 
         Raises
         ------
         RankError
-            There are more components than columns, or than directions of the rows that stand out.
+            There are more components than columns, or than eigenvalues of the covariance above the noise.
         """
         from tacit.core.threads import one_blas_thread
+        from tacit.numbers.learn.mixture_fit import MixtureSettings, fit_mixture
 
         self._check_arguments()
         rows = validate_data(self, X, dtype="float64", ensure_min_samples=max(2, self.n_components))
+        settings = MixtureSettings(
+            n_components=self.n_components,
+            separate_variances=self.variances == "own",
+            em=self.learn == "auto",
+            reg_covar=self.reg_covar,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
         with one_blas_thread():  # sums in one order: the same bits for any number of threads
-            mixture = self._learnt(rows)
-        self._keep(mixture)
+            result, self.diagnostics_ = fit_mixture(rows, settings)
+        self.n_iter_, self.converged_ = result.n_steps, result.converged
+        if not result.converged:
+            warnings.warn(
+                f"EM stopped after max_iter={self.max_iter} steps; raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self._keep(result.mixture)
         return self
 
+    @property
+    def n_parameters_(self) -> int:  # type: ignore[override]
+        """Free parameters: weights, means and variances."""
+        self._check_fitted()
+        k, d = self.means_.shape
+        return int(k - 1 + k * d + (k if self.variances == "own" else 1))
+
     def score_samples(self, X: Any) -> Array:
-        """(row,) Log-density of each row."""
+        """(row,) natural log-density of each row."""
         from tacit.numbers.query.gaussian_mixture import log_density
 
-        return log_density(self._fitted(), self._rows(X))
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean log-density of the rows."""
-        return float(self.score_samples(X).mean())
+        rows = self._rows(X)
+        return log_density(self.mixture_, rows)
 
     def predict_proba(self, X: Any) -> Array:
-        """(row, component) The chance of each component given the row."""
-        from tacit.numbers.query.gaussian_mixture import membership
+        """(row, component) P(component | row)."""
+        from tacit.numbers.query.gaussian_mixture import e_step
 
-        return membership(self._fitted(), self._rows(X))[1]
+        rows = self._rows(X)
+        return e_step(self.mixture_, rows)[1]
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """(row,) The likeliest component of each row."""
+        """(row,) the most likely component of each row."""
         from tacit.numbers.query.gaussian_mixture import log_joint
 
-        found: NDArray[np.int64] = log_joint(self._fitted(), self._rows(X)).argmax(axis=1)
-        return found
+        rows = self._rows(X)
+        components: NDArray[np.int64] = log_joint(self.mixture_, rows).argmax(axis=1)
+        return components
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
-        """(row, column) Rows drawn from the mixture.
+    def sample(
+        self,
+        n_samples: int = 1,
+        *,
+        given: Mapping[Any, float] | None = None,
+        random_state: Any = None,
+    ) -> Array:
+        """(row, column) rows drawn from the mixture.
 
         Parameters
         ----------
         n_samples : int
+        given : mapping of column to number, optional
+            Columns that are known: the others are drawn from their conditional distribution. Columns without
+            names are 0, 1, ...
         random_state : int, numpy.random.Generator or None
         """
-        from tacit.numbers.query.gaussian_mixture import draw
+        from tacit.numbers.query.gaussian_mixture import given_row, sample
 
         check_rows("n_samples", n_samples)
-        return draw(self._fitted(), n_samples, generator_from(random_state))[0]
+        self._check_fitted()
+        names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        known = given_row(list(names), given)
+        return sample(self.mixture_, n_samples, generator_from(random_state), known)[0]
+
+    def summary(self) -> Summary:
+        """The components, with the columns whose means differ most from those of all rows."""
+        from tacit.numbers.summary import mixture_summary
+
+        self._check_fitted()
+        return mixture_summary(self)
 
     def as_start(
         self, covariance_type: str = "full", X: Any = None, *, random_state: int = 0
     ) -> dict[str, Array]:
-        """Arguments that make scikit-learn's `GaussianMixture` start here, instead of with k-means.
+        """Arguments with which scikit-learn's `GaussianMixture` starts here instead of with k-means.
 
         Parameters
         ----------
         covariance_type : {"full", "tied", "diag", "spherical"}
             That of the `GaussianMixture`.
         X : (row, column) array or frame of numbers, optional
-            What the `GaussianMixture` will learn from. The k-means start that it would have is then compared
-            with the components and with two other runs of k-means, all after a few steps of EM with
-            covariances of that form, by how well rows that were left out are foretold. It is the start
-            unless another is better by more than `tol` and one and a half standard errors. Give the
-            `GaussianMixture` the same `reg_covar`.
+            The training data of the `GaussianMixture`. Its k-means start is then compared with the components
+            and with two other runs of k-means, all after a few steps of EM with covariances of that form, by
+            held-out log-density. k-means is kept unless another start is better by more than `tol` and one
+            and a half standard errors. Give the `GaussianMixture` the same `reg_covar`.
         random_state : int
-            With `X`: the seed that the `GaussianMixture` would have.
+            With `X`: the seed of the `GaussianMixture`.
 
         Returns
         -------
@@ -196,23 +238,24 @@ class GaussianMixtureMoments(DensityMixin, Model):
         array([0.5, 0.5])
         """
         from tacit.core.threads import one_blas_thread
-        from tacit.numbers.learn.mixture_starts import spherical_start, start_for
+        from tacit.numbers.learn.mixture_starts import best_start, spherical_start
 
         check_choice("covariance_type", covariance_type, COVARIANCE_TYPES)
         check_rows("random_state", random_state)
-        mixture, found = self._fitted(), None
+        self._check_fitted()
+        start = None
         if X is not None:
             rows = self._rows(X)
             with one_blas_thread():
-                found = start_for(
+                start = best_start(
                     rows,
-                    mixture,
+                    self.mixture_,
                     covariance_type,
-                    least_variance=self.reg_covar,
+                    reg_covar=self.reg_covar,
                     tol=self.tol,
                     seed=random_state,
                 )
-        return spherical_start(mixture, covariance_type) if found is None else found
+        return spherical_start(self.mixture_, covariance_type) if start is None else start
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted mixture to a file that `tacit.load` reads.
@@ -224,100 +267,24 @@ class GaussianMixtureMoments(DensityMixin, Model):
         """
         from tacit.numbers.saved_mixture import save_spherical
 
-        self._fitted()
+        self._check_fitted()
         save_spherical(self, path)
-
-    # -- within -----------------------------------------------------------------------------------
 
     def _check_arguments(self) -> None:
         check_count("n_components", self.n_components)
         check_choice("variances", self.variances, VARIANCES)
-        check_choice("learn", self.learn, WAYS)
+        check_choice("learn", self.learn, LEARNERS)
         check_count("max_iter", self.max_iter)
         check_number("tol", self.tol)
         check_number("reg_covar", self.reg_covar)
 
-    def _learnt(self, rows: Array) -> SphericalMixture:
-        """The components of the moments, and what EM makes of them."""
-        from tacit.numbers.learn.mixture_starts import rows_to_compare
-        from tacit.numbers.model.gaussian_mixture import clustered_mixture, mixture_of_moments
-        from tacit.numbers.moments.third_moments import NumberMoments
-
-        own = self.variances == "own"
-        moments = NumberMoments.of(rows)
-        if not (moments.covariance.diagonal() > 0).any() and self.n_components > 1:
-            raise ArgumentError(
-                f"n_components={self.n_components}, but all rows are the same; give n_components=1"
-            )
-        found, report = mixture_of_moments(moments, self.n_components, own_variances=own)
-        self.diagnostics_: dict[str, Any] = {**report, "start": self.variances}
-        self.n_iter_, self.converged_ = 0, True
-        if self.learn == "moments":
-            return self._wider(found)
-        starts = {self.variances: found}
-        if self.n_components > 1:
-            if own:
-                other, _ = mixture_of_moments(moments, self.n_components, own_variances=False)
-                starts["common"] = other
-            few = rows_to_compare(len(rows))
-            clusters = clustered_mixture(rows[few], self.n_components)
-            if clusters.n_components == self.n_components:  # else there are fewer different rows
-                starts["clusters"] = clusters
-        return self._climbed(rows, {name: self._wider(each) for name, each in starts.items()})
-
-    def _wider(self, mixture: SphericalMixture) -> SphericalMixture:
-        """The mixture with `reg_covar` added to its variances."""
-        from dataclasses import replace
-
-        return replace(mixture, variances=mixture.variances + self.reg_covar)
-
-    def _climbed(self, rows: Array, starts: dict[str, SphericalMixture]) -> SphericalMixture:
-        """EM from the start that foretells rows left out best."""
-        from tacit.numbers.learn.mixture_em import climb_spherical
-
-        name = next(iter(starts)) if len(starts) == 1 else self._best(rows, starts)
-        found = climb_spherical(
-            rows,
-            starts[name],
-            own_variances=self.variances == "own",
-            least_variance=self.reg_covar,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
-        self.diagnostics_["start"] = name
-        self.n_iter_, self.converged_ = found.n_steps, found.converged
-        if not found.converged:
-            warnings.warn(
-                f"stopped after max_iter={self.max_iter} steps of EM; raise max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        return found.mixture
-
-    def _best(self, rows: Array, starts: dict[str, SphericalMixture]) -> str:
-        """The name of the start that foretells rows left out best."""
-        from tacit.numbers.learn.mixture_starts import judged, rows_to_compare
-        from tacit.numbers.query.gaussian_mixture import membership
-
-        few = rows[rows_to_compare(len(rows))]
-        scores = judged(
-            few,
-            {name: membership(start, few)[1].T for name, start in starts.items()},
-            "spherical" if self.variances == "own" else "common",
-            least_variance=self.reg_covar,
-            tol=self.tol,
-        )
-        return max(scores, key=lambda name: float(scores[name].mean()))
-
     def _keep(self, mixture: SphericalMixture) -> None:
+        """Set the fitted attributes."""
         self.mixture_ = mixture
         self.weights_, self.means_ = mixture.weights, mixture.means
         self.covariances_ = mixture.variances
 
-    def _fitted(self) -> SphericalMixture:
-        check_is_fitted(self, "mixture_")
-        return self.mixture_
-
     def _rows(self, X: Any) -> Array:
+        self._check_fitted()
         rows: Array = validate_data(self, X, dtype="float64", reset=False)
         return rows

@@ -10,10 +10,10 @@ from tacit.numbers.learn.mixture_em import em_step
 from tacit.numbers.learn.mixture_forms import (
     FOLDS,
     FORMS,
-    components_of,
-    foretold,
-    log_chances,
-    weighted_sums,
+    e_step,
+    held_out_log_densities,
+    m_step,
+    sufficient_statistics,
 )
 from tacit.numbers.model.gaussian_mixture import SphericalMixture
 
@@ -34,8 +34,8 @@ def covariances(found):
 
 @pytest.mark.parametrize("form", FORMS[1:])
 def test_a_step_is_that_of_scikit_learn(form):
-    rows, chances = case()
-    start = components_of(weighted_sums(rows, chances, form), form, 0.01)
+    rows, responsibilities = case()
+    start = m_step(sufficient_statistics(rows, responsibilities, form), form, 0.01)
     peer = GaussianMixture(
         3,
         covariance_type=form,
@@ -47,23 +47,23 @@ def test_a_step_is_that_of_scikit_learn(form):
     )
     with pytest.warns(UserWarning, match="converge"):
         peer.fit(rows)
-    _, chances = log_chances(start, rows)
-    found = components_of(weighted_sums(rows, chances, form), form, 0.01)
+    _, responsibilities = e_step(start, rows)
+    found = m_step(sufficient_statistics(rows, responsibilities, form), form, 0.01)
     assert found.weights == pytest.approx(peer.weights_, rel=1e-9)
     assert found.means == pytest.approx(peer.means_, rel=1e-9)
     assert found.precisions(form) == pytest.approx(peer.precisions_, rel=1e-8, abs=1e-9)
-    logs, chances = log_chances(found, rows)
+    logs, responsibilities = e_step(found, rows)
     assert logs == pytest.approx(peer.score_samples(rows), rel=1e-9)
-    assert chances == pytest.approx(peer.predict_proba(rows).T, abs=1e-9)
+    assert responsibilities == pytest.approx(peer.predict_proba(rows).T, abs=1e-9)
 
 
 def test_a_common_variance_is_that_of_spherical_em():
-    rows, chances = case()
-    start = components_of(weighted_sums(rows, chances, "common"), "common", 0.01)
+    rows, responsibilities = case()
+    start = m_step(sufficient_statistics(rows, responsibilities, "common"), "common", 0.01)
     same = SphericalMixture(start.weights, start.means, start.factors[:, 0] ** -2.0)
-    score, better = em_step(rows, same, own_variances=False, least_variance=0.01)
-    logs, chances = log_chances(start, rows)
-    found = components_of(weighted_sums(rows, chances, "common"), "common", 0.01)
+    score, better = em_step(rows, same, separate_variances=False, reg_covar=0.01)
+    logs, responsibilities = e_step(start, rows)
+    found = m_step(sufficient_statistics(rows, responsibilities, "common"), "common", 0.01)
     assert logs.mean() == pytest.approx(score)
     assert found.means == pytest.approx(better.means, rel=1e-9)
     assert found.factors[:, 0] ** -2.0 == pytest.approx(better.variances, rel=1e-9)
@@ -72,15 +72,17 @@ def test_a_common_variance_is_that_of_spherical_em():
 @pytest.mark.parametrize("form", FORMS)
 def test_rows_left_out_are_foretold_by_the_others(form):
     rows, start = case()
-    how = {"least_variance": 0.01, "tol": 0.0}
-    found = foretold(rows, start, form, max_iter=4, **how)
-    chances = start
+    how = {"reg_covar": 0.01, "tol": 0.0}
+    found = held_out_log_densities(rows, start, form, max_iter=4, **how)
+    responsibilities = start
     for _ in range(4):
-        step = components_of(weighted_sums(rows, chances, form), form, 0.01)
-        chances = log_chances(step, rows)[1]
+        step = m_step(sufficient_statistics(rows, responsibilities, form), form, 0.01)
+        responsibilities = e_step(step, rows)[1]
     for fold in range(FOLDS):
         out = np.arange(len(rows)) % FOLDS == fold
-        others = components_of(weighted_sums(rows[~out], chances[:, ~out], form), form, 0.01)
+        others = m_step(
+            sufficient_statistics(rows[~out], responsibilities[:, ~out], form), form, 0.01
+        )
         joint = [
             np.log(weight) + multivariate_normal(mean, covariance).logpdf(rows[out])
             for weight, mean, covariance in zip(
@@ -94,14 +96,14 @@ def test_rows_left_out_are_foretold_by_the_others(form):
 def test_a_component_of_one_row_is_likely_but_does_not_foretell_it(form):
     rows, _ = case()
     alone = np.eye(2)[:, (np.arange(len(rows)) == 7).astype(int)]
-    fitted = components_of(weighted_sums(rows, alone, form), form, 1e-12)
-    assert log_chances(fitted, rows)[0][7] > 20
-    how = {"least_variance": 1e-12, "max_iter": 1, "tol": 0.0}
-    assert foretold(rows, alone, form, **how)[7] < -3
+    fitted = m_step(sufficient_statistics(rows, alone, form), form, 1e-12)
+    assert e_step(fitted, rows)[0][7] > 20
+    how = {"reg_covar": 1e-12, "max_iter": 1, "tol": 0.0}
+    assert held_out_log_densities(rows, alone, form, **how)[7] < -3
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_singular_covariance_foretells_nothing(form):
     rows = np.zeros((20, 2))
-    how = {"least_variance": 0.0, "max_iter": 3, "tol": 0.0}
-    assert (foretold(rows, np.full((2, 20), 0.5), form, **how) == -np.inf).all()
+    how = {"reg_covar": 0.0, "max_iter": 3, "tol": 0.0}
+    assert (held_out_log_densities(rows, np.full((2, 20), 0.5), form, **how) == -np.inf).all()

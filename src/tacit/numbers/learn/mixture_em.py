@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.numbers.model.gaussian_mixture import SphericalMixture
-from tacit.numbers.query.gaussian_mixture import membership
+from tacit.numbers.query.gaussian_mixture import e_step
 
 Array = NDArray[np.float64]
 
-ROWS_AT_ONCE = 1 << 16
-_FEWEST = 1e-9  # rows of a component: one with none stays where it is
+BLOCK_ROWS = 1 << 16
+_MIN_ROWS = 1e-9  # of a component; with fewer it keeps its parameters
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Climbed:
-    """Where EM ended."""
+class EMResult:
+    """The mixture that EM converged to."""
 
     mixture: SphericalMixture
     score: float  # mean log-density of the rows, before the last step
@@ -26,58 +26,57 @@ class Climbed:
     converged: bool
 
 
-def climb_spherical(
+def spherical_em(
     rows: Array,
     start: SphericalMixture,
     *,
-    own_variances: bool,
-    least_variance: float,
+    separate_variances: bool,
+    reg_covar: float,
     max_iter: int,
     tol: float,
-) -> Climbed:
+) -> EMResult:
     """Steps of EM until the mean log-density gains less than `tol`.
 
     Parameters
     ----------
     rows : (row, column)
     start : SphericalMixture
-    own_variances : bool
-    least_variance : float
+    separate_variances : bool
+    reg_covar : float
         Added to the variances.
     max_iter : int
     tol : float
     """
     mixture, before = start, -np.inf
     for count in range(1, max_iter + 1):
-        score, better = em_step(rows, mixture, own_variances, least_variance)
-        mixture = better
+        score, mixture = em_step(rows, mixture, separate_variances, reg_covar)
         if score - before < tol:
-            return Climbed(mixture, score, count, converged=True)
+            return EMResult(mixture, score, count, converged=True)
         before = score
-    return Climbed(mixture, before, max_iter, converged=False)
+    return EMResult(mixture, before, max_iter, converged=False)
 
 
 def em_step(
-    rows: Array, mixture: SphericalMixture, own_variances: bool, least_variance: float
+    rows: Array, mixture: SphericalMixture, separate_variances: bool, reg_covar: float
 ) -> tuple[float, SphericalMixture]:
-    """The mean log-density of the rows, and a likelier mixture."""
+    """One step: the mean log-density of the rows under the mixture, and the next mixture."""
     k, (n_rows, d) = mixture.n_components, rows.shape
-    mass, sums, squares = np.zeros(k), np.zeros((k, d)), np.zeros(k)
+    counts, sums, squares = np.zeros(k), np.zeros((k, d)), np.zeros(k)
     total = 0.0
-    # Positions about the means so far: sums of squares about a far origin would lose digits.
-    middle = mixture.weights @ mixture.means
-    for first in range(0, n_rows, ROWS_AT_ONCE):
-        part = rows[first : first + ROWS_AT_ONCE]
-        logs, chances = membership(mixture, part)
+    # Relative to the current mean: sums of squares about a distant origin would lose digits.
+    centre = mixture.weights @ mixture.means
+    for first in range(0, n_rows, BLOCK_ROWS):
+        part = rows[first : first + BLOCK_ROWS]
+        logs, responsibilities = e_step(mixture, part)
         total += float(logs.sum())
-        centred = part - middle
-        mass += chances.sum(axis=0)
-        sums += chances.T @ centred
-        squares += np.square(centred).sum(axis=1) @ chances
-    held = np.maximum(mass, _FEWEST)
-    centres = np.where((mass > _FEWEST)[:, None], sums / held[:, None], mixture.means - middle)
-    apart = np.maximum(squares - held * np.square(centres).sum(axis=1), 0.0)
-    variances = (apart / held if own_variances else np.full(k, apart.sum() / n_rows)) / d
-    variances = np.where(mass > _FEWEST, variances, mixture.variances) + least_variance
-    better = SphericalMixture(held / held.sum(), middle + centres, variances)
-    return total / n_rows, better
+        centred = part - centre
+        counts += responsibilities.sum(axis=0)
+        sums += responsibilities.T @ centred
+        squares += np.square(centred).sum(axis=1) @ responsibilities
+    kept = np.maximum(counts, _MIN_ROWS)
+    occupied = counts > _MIN_ROWS
+    means = np.where(occupied[:, None], sums / kept[:, None], mixture.means - centre)
+    within = np.maximum(squares - kept * np.square(means).sum(axis=1), 0.0)
+    variances = (within / kept if separate_variances else np.full(k, within.sum() / n_rows)) / d
+    variances = np.where(occupied, variances, mixture.variances) + reg_covar
+    return total / n_rows, SphericalMixture(kept / kept.sum(), centre + means, variances)

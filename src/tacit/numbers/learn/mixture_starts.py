@@ -1,17 +1,21 @@
-"""Starts of Gaussian mixtures, chosen by how well they foretell rows that were left out."""
+"""Starts of EM for Gaussian mixtures, compared by held-out log-density."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.linalg.cells import cells_of
-from tacit.numbers.learn.mixture_forms import components_of, foretold, weighted_sums
-from tacit.numbers.query.gaussian_mixture import membership
+from tacit.numbers.learn.mixture_forms import (
+    held_out_log_densities,
+    m_step,
+    sufficient_statistics,
+)
+from tacit.numbers.query.gaussian_mixture import e_step
 
 if TYPE_CHECKING:
     from tacit.numbers.model.gaussian_mixture import SphericalMixture
@@ -20,150 +24,145 @@ Array = NDArray[np.float64]
 
 # Runs of k-means beside scikit-learn's.
 N_CLUSTERINGS = 2
-MOST_SWEEPS = 100
-# Steps of EM from each start, before they are compared.
-STEPS_TO_COMPARE = 10
-# More rows than this are not looked at to compare them.
-ROWS_TO_COMPARE = 4000
-# A start is better than scikit-learn's if it foretells rows better by more than so many standard errors.
-BETTER = 1.5
+MAX_SWEEPS = 100
+# Steps of EM from each start before the comparison.
+EM_STEPS = 10
+# Rows that the comparison uses at most.
+MAX_ROWS = 4000
+# Standard errors by which a start must beat scikit-learn's.
+MIN_STANDARD_ERRORS = 1.5
 
 
-def rows_to_compare(n_rows: int) -> NDArray[np.int64]:
-    """Which rows starts are compared on, in an order that means nothing; the same every time."""
-    return np.random.default_rng(0).permutation(n_rows)[:ROWS_TO_COMPARE]
+def comparison_rows(n_rows: int) -> NDArray[np.int64]:
+    """The rows on which starts are compared, in random order; the same every time."""
+    return np.random.default_rng(0).permutation(n_rows)[:MAX_ROWS]
 
 
-def judged(
-    rows: Array, starts: Mapping[str, Array], form: str, *, least_variance: float, tol: float
+def held_out_scores(
+    rows: Array, starts: Mapping[str, Array], form: str, *, reg_covar: float, tol: float
 ) -> dict[str, Array]:
-    """(row,) log-densities of rows left out, by EM from each start.
+    """(row,) held-out log-densities after a few steps of EM from each start.
 
     Parameters
     ----------
     rows : (row, column)
-        In an order that means nothing.
+        In random order.
     starts : dict of (component, row) arrays
-        How much each row belongs to each component.
+        Responsibilities.
     form : str
         Of the covariances.
-    least_variance, tol : float
+    reg_covar, tol : float
         Of EM.
     """
-    how: dict[str, Any] = {"least_variance": least_variance, "tol": tol}
     centred = rows - rows.mean(axis=0)
     return {
-        name: foretold(centred, chances, form, max_iter=STEPS_TO_COMPARE, **how)
-        for name, chances in starts.items()
+        name: held_out_log_densities(
+            centred, responsibilities, form, reg_covar=reg_covar, max_iter=EM_STEPS, tol=tol
+        )
+        for name, responsibilities in starts.items()
     }
 
 
-def usual_start(rows: Array, n_components: int, seed: int) -> Array:
-    """(component, row) the clusters of k-means that a `GaussianMixture` with a seed starts from."""
+def kmeans_start(rows: Array, n_components: int, seed: int) -> Array:
+    """(component, row) the clusters from which a `GaussianMixture` with this seed starts."""
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than clusters
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters
         labels = KMeans(n_components, n_init=1, random_state=seed).fit(rows).labels_
-    return _as_chances(labels, n_components)
+    return _one_hot(labels, n_components)
 
 
-def other_clusters(rows: Array, usual: Array) -> list[Array]:
-    """(component, row) clusters of k-means from other seeds, where they are different."""
+def other_clusterings(rows: Array, first: Array) -> list[Array]:
+    """(component, row) clusters of k-means from other seeds, without duplicates of the first."""
     centred = rows - rows.mean(axis=0)
-    found = {_between(centred, usual): usual}
+    distinct = {_between(centred, first): first}
     for seed in range(N_CLUSTERINGS):
         rng = np.random.default_rng(seed)
-        cells = cells_of(centred, len(usual), rng, most_sweeps=MOST_SWEEPS)
-        chances = _as_chances(cells, len(usual))
-        found.setdefault(_between(centred, chances), chances)
-    return list(found.values())[1:]
+        clusters = cells_of(centred, len(first), rng, most_sweeps=MAX_SWEEPS)
+        start = _one_hot(clusters, len(first))
+        distinct.setdefault(_between(centred, start), start)
+    return list(distinct.values())[1:]
 
 
-def _as_chances(labels: NDArray[np.int32], n_components: int) -> Array:
+def _one_hot(labels: NDArray[np.int32], n_components: int) -> Array:
     return np.asarray((np.arange(n_components)[:, None] == labels).astype(np.float64))
 
 
-def _between(centred: Array, chances: Array) -> str:
-    """The squares between clusters, to nine digits: whatever they are called, and whatever their order."""
-    mass = np.maximum(chances.sum(axis=1), 1.0)
-    return f"{(np.square(chances @ centred).sum(axis=1) / mass).sum():.9e}"
+def _between(centred: Array, clusters: Array) -> str:
+    """The sum of squares between clusters to nine digits: it does not depend on labels or their order."""
+    counts = np.maximum(clusters.sum(axis=1), 1.0)
+    return f"{(np.square(clusters @ centred).sum(axis=1) / counts).sum():.9e}"
 
 
-def start_for(
-    rows: Array,
-    mixture: SphericalMixture,
-    form: str,
-    *,
-    least_variance: float,
-    tol: float,
-    seed: int,
+def best_start(
+    rows: Array, mixture: SphericalMixture, form: str, *, reg_covar: float, tol: float, seed: int
 ) -> dict[str, Array] | None:
     """A start for scikit-learn's `GaussianMixture`, or None where covariances are singular.
 
-    The clusters that it would start from are taken unless the components of the moments, or other clusters,
-    foretell rows left out better, by more than `tol` and `BETTER` standard errors: what few rows say of two
-    optima that are equally good is chance.
+    It is the k-means start that `GaussianMixture` would use, unless the moment estimate or another
+    clustering has a held-out log-density better by more than `tol` and `MIN_STANDARD_ERRORS` standard
+    errors: between two equally good optima few rows choose by chance.
 
     Parameters
     ----------
     rows : (row, column)
     mixture : SphericalMixture
-        Of the moments.
+        The moment estimate.
     form : str
-        One of scikit-learn's.
-    least_variance, tol : float
+        One of scikit-learn's covariance types.
+    reg_covar, tol : float
         Of EM.
     seed : int
         Of the `GaussianMixture`.
     """
-    few = rows_to_compare(len(rows))
-    usual = usual_start(rows, mixture.n_components, seed)
-    starts = {"usual": usual[:, few], "moments": membership(mixture, rows[few])[1].T}
-    for place, each in enumerate(other_clusters(rows[few], starts["usual"])):
-        starts[f"clusters {place}"] = each
-    scores = judged(rows[few], starts, form, least_variance=least_variance, tol=tol)
-    chosen = _chosen(scores, "usual", tol)
-    seen, chances = rows, usual
+    some = comparison_rows(len(rows))
+    kmeans = kmeans_start(rows, mixture.n_components, seed)
+    starts = {"k-means": kmeans[:, some], "moments": e_step(mixture, rows[some])[1].T}
+    for number, clusters in enumerate(other_clusterings(rows[some], starts["k-means"])):
+        starts[f"clusters {number}"] = clusters
+    scores = held_out_scores(rows[some], starts, form, reg_covar=reg_covar, tol=tol)
+    chosen = _significantly_better(scores, "k-means", tol)
+    used, responsibilities = rows, kmeans
     if chosen == "moments":
-        chances = membership(mixture, rows)[1].T
-    elif chosen != "usual":
-        seen, chances = rows[few], starts[chosen]
-    middle = seen.mean(axis=0)
+        responsibilities = e_step(mixture, rows)[1].T
+    elif chosen != "k-means":
+        used, responsibilities = rows[some], starts[chosen]
+    centre = used.mean(axis=0)
+    statistics = sufficient_statistics(used - centre, responsibilities, form)
     try:
-        found = components_of(weighted_sums(seen - middle, chances, form), form, least_variance)
+        components = m_step(statistics, form, reg_covar)
     except np.linalg.LinAlgError:
         return None
     return {
-        "weights_init": found.weights,
-        "means_init": middle + found.means,
-        "precisions_init": found.precisions(form),
+        "weights_init": components.weights,
+        "means_init": centre + components.means,
+        "precisions_init": components.precisions(form),
     }
 
 
-def _chosen(scores: dict[str, Array], usual: str, tol: float) -> str:
-    """The best start, if it is better than the usual one."""
-    means = {name: float(each.mean()) for name, each in scores.items()}
-    least = means[usual]
-    if np.isfinite(least):  # else covariances are singular from there
-        better = [
-            name
-            for name, each in scores.items()
-            if np.isfinite(means[name])
-            and means[name] > least + max(tol, BETTER * _error(each - scores[usual]))
-        ]
-        return max(better, key=lambda name: means[name], default=usual)
-    return max(means, key=lambda name: means[name])
+def _significantly_better(scores: dict[str, Array], default: str, tol: float) -> str:
+    """The best start where it is significantly better than the default, else the default."""
+    means = {name: float(values.mean()) for name, values in scores.items()}
+    if not np.isfinite(means[default]):  # its covariances are singular
+        return max(means, key=lambda name: means[name])
+    better = [
+        name
+        for name, values in scores.items()
+        if np.isfinite(means[name])
+        and means[name] - means[default]
+        > max(tol, MIN_STANDARD_ERRORS * _standard_error(values - scores[default]))
+    ]
+    return max(better, key=lambda name: means[name], default=default)
 
 
-def _error(differences: Array) -> float:
-    """The standard error of their mean."""
+def _standard_error(differences: Array) -> float:
     return float(differences.std() / np.sqrt(len(differences)))
 
 
 def spherical_start(mixture: SphericalMixture, form: str) -> dict[str, Array]:
-    """The mixture as it is, as a start for scikit-learn's `GaussianMixture` with covariances of a form."""
+    """The mixture itself as a start for scikit-learn's `GaussianMixture`."""
     d, precisions = mixture.means.shape[1], 1 / mixture.variances
     shaped = {
         "full": precisions[:, None, None] * np.eye(d),

@@ -1,10 +1,15 @@
-"""What can be asked of mixtures of spherical Gaussians."""
+"""Densities, responsibilities and samples of mixtures of spherical Gaussians."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.input.table import unknown_column_text
+from tacit.errors import ArgumentError, ArgumentTypeError, ColumnError
 from tacit.numbers.model.gaussian_mixture import SphericalMixture
 
 Array = NDArray[np.float64]
@@ -29,32 +34,72 @@ def log_density(mixture: SphericalMixture, rows: Array) -> Array:
     return np.asarray(top + np.log(np.exp(joint - top).sum(axis=0)))
 
 
-def membership(mixture: SphericalMixture, rows: Array) -> tuple[Array, Array]:
-    """(row,) logarithms of the density, and (row, component) chances of the components given the row."""
+def e_step(mixture: SphericalMixture, rows: Array) -> tuple[Array, Array]:
+    """(row,) log-densities, and (row, component) responsibilities: P(component | row)."""
     joint = _by_component(mixture, rows)
     top = joint.max(axis=0)
-    chances = np.exp(joint - top)
-    total = chances.sum(axis=0)
-    return top + np.log(total), (chances / total).T
+    weights = np.exp(joint - top)
+    total = weights.sum(axis=0)
+    return top + np.log(total), (weights / total).T
 
 
 def _by_component(mixture: SphericalMixture, rows: Array) -> Array:
-    """(component, row) logarithms of the joint density: sums over components are faster this way round."""
+    """(component, row) logarithms of the joint density; sums over components are faster in this order."""
     d = rows.shape[1]
-    # About the mean of the means: far from the origin, differences of squares would lose digits.
-    middle = mixture.weights @ mixture.means
-    centred, means = rows - middle, mixture.means - middle
+    # Relative to the mean: far from the origin, differences of squares would lose digits.
+    centre = mixture.weights @ mixture.means
+    centred, means = rows - centre, mixture.means - centre
     squares = np.square(means).sum(axis=1)[:, None] + np.square(centred).sum(axis=1)
-    apart = np.maximum(squares - 2 * means @ centred.T, 0.0) / mixture.variances[:, None]
+    distances = np.maximum(squares - 2 * means @ centred.T, 0.0) / mixture.variances[:, None]
     scale = np.log(mixture.weights) - 0.5 * d * np.log(2 * np.pi * mixture.variances)
-    return np.asarray(scale[:, None] - 0.5 * apart)
+    return np.asarray(scale[:, None] - 0.5 * distances)
 
 
-def draw(
-    mixture: SphericalMixture, n_rows: int, rng: np.random.Generator
+def sample(
+    mixture: SphericalMixture,
+    n_rows: int,
+    rng: np.random.Generator,
+    known: Array | None = None,
 ) -> tuple[Array, NDArray[np.int64]]:
-    """Rows drawn from the mixture, and the component of each."""
-    components = rng.choice(mixture.n_components, n_rows, p=mixture.weights)
+    """Rows drawn from the mixture, and the component of each.
+
+    Parameters
+    ----------
+    mixture : SphericalMixture
+    n_rows : int
+    rng : numpy.random.Generator
+    known : (column,), optional
+        Numbers that are given; NaN where one is drawn.
+    """
+    weights = mixture.weights
+    if known is not None:
+        there = ~np.isnan(known)
+        observed = SphericalMixture(weights, mixture.means[:, there], mixture.variances)
+        weights = e_step(observed, known[None, there])[1][0]
+    components = rng.choice(mixture.n_components, n_rows, p=weights)
     noise = rng.normal(size=(n_rows, mixture.means.shape[1]))
-    spread = np.sqrt(mixture.variances[components])[:, None]
-    return mixture.means[components] + spread * noise, components
+    rows = mixture.means[components] + np.sqrt(mixture.variances[components])[:, None] * noise
+    if known is not None:
+        rows[:, there] = known[there]
+    return rows, components
+
+
+def given_row(names: Sequence[Any], given: Mapping[Any, float] | None) -> Array | None:
+    """(column,) the numbers of a mapping from column to number, NaN elsewhere; None without any."""
+    if not given:
+        return None
+    if not isinstance(given, Mapping):
+        raise ArgumentTypeError(
+            f"given is a {type(given).__name__}; give a mapping of column to number"
+        )
+    known = np.full(len(names), np.nan)
+    for name, value in given.items():
+        if name not in names:
+            raise ColumnError(unknown_column_text(name, names))
+        try:
+            known[names.index(name)] = float(value)
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(f"given[{name!r}]={value!r} is not a number") from error
+    if np.isinf(known).any():
+        raise ArgumentError("given holds an infinite number; give finite ones")
+    return known

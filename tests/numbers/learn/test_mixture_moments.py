@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from oracles.spherical import ExactMoments, matched, random_mixture
 from tacit.errors import ArgumentError, RankError
-from tacit.numbers.model.gaussian_mixture import (
-    SphericalMixture,
+from tacit.numbers.learn.mixture_moments import (
     clustered_mixture,
     mixture_of_moments,
     supported_components,
 )
+from tacit.numbers.model.gaussian_mixture import SphericalMixture
 from tacit.numbers.moments.third_moments import NumberMoments
 
 
@@ -21,7 +21,7 @@ from tacit.numbers.moments.third_moments import NumberMoments
 @pytest.mark.parametrize("seed", range(3))
 def test_exact_moments_give_back_the_exact_mixture(seed, k, d, own):
     truth = random_mixture(np.random.default_rng(seed), k, d, own=own)
-    found, report = mixture_of_moments(ExactMoments(truth), k, own_variances=own)
+    found, report = mixture_of_moments(ExactMoments(truth), k, separate_variances=own)
     same = matched(found, truth)
     assert same.weights == pytest.approx(truth.weights, abs=1e-8)
     assert same.means == pytest.approx(truth.means, abs=1e-8 * np.abs(truth.means).max())
@@ -59,13 +59,13 @@ def test_rows_moved_move_the_means_and_nothing_else(seed, shift):
 
 def test_more_components_than_columns_are_refused():
     moments = ExactMoments(random_mixture(np.random.default_rng(0), 2, 3))
-    with pytest.raises(RankError, match="give n_components<=3"):
+    with pytest.raises(RankError, match="use n_components<=3"):
         mixture_of_moments(moments, 4)
 
 
 def test_more_components_than_stand_out_are_refused():
     moments = ExactMoments(random_mixture(np.random.default_rng(0), 2, 3))
-    with pytest.raises(RankError, match="give n_components<=2"):
+    with pytest.raises(RankError, match="use n_components<=2"):
         mixture_of_moments(moments, 3)
 
 
@@ -76,7 +76,7 @@ def test_noise_alone_supports_one_component():
 
 
 def test_parts_that_do_not_fit_are_refused():
-    with pytest.raises(ArgumentError, match="same components"):
+    with pytest.raises(ArgumentError, match="same number of components"):
         SphericalMixture(np.ones(2) / 2, np.ones((3, 2)), np.ones(2))
 
 
