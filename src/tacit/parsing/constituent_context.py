@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from tacit.core.estimator_tags import TakesText
 from tacit.core.model import Model
 from tacit.core.progress import reporting
 from tacit.errors import DataError, NotAvailableError
+from tacit.parsing.model_files import CONTEXT_MODEL_FILE
 
 if TYPE_CHECKING:
     from tacit.parsing.data.tagged_sentences import Tagged
@@ -67,6 +67,7 @@ class ConstituentContextModel(TakesText, Model):
     tags_: tuple[str, ...]
     changes_: list[float]
     diagnostics_: dict[str, Any]
+    _file = CONTEXT_MODEL_FILE
 
     def __init__(
         self,
@@ -126,14 +127,6 @@ class ConstituentContextModel(TakesText, Model):
                     best, self.ratios_, self.changes_ = score, ratios, changes
         self.diagnostics_ = {"n_sentences": len(kinds), "n_steps": len(self.changes_)}
         return self
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file; `tacit.load` gives it back."""
-        from tacit.parsing.saved_parser import save_context_model
-
-        if not hasattr(self, "ratios_"):
-            raise NotAvailableError("the model is not fitted; call fit first")
-        save_context_model(self, path)
 
     def brackets(self, sentences: Any) -> list[Spans]:
         """The brackets of each sentence without punctuation: first word, word after the last."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -18,6 +17,7 @@ from tacit.core.progress import reporting
 from tacit.core.threads import n_threads
 from tacit.errors import (
     DataError,
+    FileFormatError,
     NegativeProbabilityError,
     NotAvailableError,
     TooExpensiveError,
@@ -25,10 +25,11 @@ from tacit.errors import (
 from tacit.parsing.data.grammar_input import prepared_trees, tree_list, words_and_tags
 from tacit.parsing.data.parse_trees import ParseTree
 from tacit.parsing.learn.fit import WAYS, GrammarSettings, fit_grammar
+from tacit.parsing.model.grammar import LatentGrammar
+from tacit.parsing.model_files import GRAMMAR_FILE
 
 if TYPE_CHECKING:
     from tacit.parsing.data.treebank import GrammarSymbols
-    from tacit.parsing.model.grammar import LatentGrammar
     from tacit.parsing.query.grammar import Forest, Posterior
     from tacit.parsing.query.labelled_brackets import LabelledScore
     from tacit.parsing.query.max_brackets import Choices
@@ -107,6 +108,7 @@ class LatentPCFG(TakesText, Model):
     grammars_: tuple[LatentGrammar, ...]
     coarse_: LatentGrammar
     diagnostics_: dict[str, Any]
+    _file = GRAMMAR_FILE
 
     def __init__(
         self,
@@ -351,14 +353,15 @@ class LatentPCFG(TakesText, Model):
         """The labelled F1 of trees found for the words and tags of some trees, from 0 to 1."""
         return self.evaluate(X).f1
 
-    # -- files --------------------------------------------------------------------------------------
+    # -- within -------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file, whole or not at all; `tacit.load` reads it."""
-        from tacit.parsing.saved_grammar import save_grammar
-
-        self._check_fitted()
-        save_grammar(self, path)
+    def _restore(self, values: Mapping[str, Any]) -> None:
+        super()._restore(values)
+        rules, lexicon = self.coarse_.rules, self.coarse_.lexicon
+        if not np.array_equal(lexicon.tag_of_label, self.symbols_.tag_of_label):
+            raise FileFormatError("the tags of the lexicon are not those of the labels")
+        parts = (LatentGrammar(rules, lexicon, **part) for part in values["grammars_"])
+        self.grammars_ = tuple(parts) or (self.coarse_,)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether `fit` was called, or the model came from a file."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ from tacit.core.estimator_tags import TakesText
 from tacit.core.model import Model
 from tacit.core.progress import reporting
 from tacit.errors import ArgumentError, DataError, NotAvailableError
+from tacit.parsing.model_files import SPAN_PARSER_FILE
 
 if TYPE_CHECKING:
     from tacit.parsing.data.parse_trees import ParseTree
@@ -117,6 +117,7 @@ class SpanParser(TakesText, Model):
     runs_: TagRuns
     vectors_: WordVectors
     diagnostics_: dict[str, Any]
+    _file = SPAN_PARSER_FILE
 
     def __init__(
         self,
@@ -260,14 +261,6 @@ class SpanParser(TakesText, Model):
             self.brackets(listed), golds, lengths
         )
         return scores
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted parser to one file; `tacit.load` gives it back, without moments and vectors."""
-        from tacit.parsing.saved_parser import save_parser
-
-        if not hasattr(self, "distances_"):
-            raise NotAvailableError("the parser is not fitted; call fit first")
-        save_parser(self, path)
 
     def _word_vectors(self, text: list[Tagged]) -> WordVectors:
         from tacit.parsing.data.word_vectors import WordVectors, read_word_vectors

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from tacit.core.files.header_values import shown
-from tacit.core.files.ranges import Range, finite
+from tacit.core.files.ranges import Range
+from tacit.core.files.ranges import finite as all_finite
 from tacit.errors import FileFormatError, TacitError
 
 Arrays = dict[str, NDArray[Any]]
@@ -67,11 +68,13 @@ class Array:
         Their names or sizes with blanks between, such as ``"state symbol+1"`` or ``"rule state*state"``;
         ``"*"`` is of any size, and ``"..."`` alone any number of such axes.
     *ranges : Range
-        What holds of its numbers; floats are always finite.
+        What holds of its numbers.
     dtype : type, or several
         What it is in memory and in the file.
     empty : bool
         Whether axes may have length zero.
+    finite : bool
+        Whether infinities and NaN are refused.
     """
 
     def __init__(
@@ -80,11 +83,11 @@ class Array:
         *ranges: Range,
         dtype: DTypeLike | tuple[DTypeLike, ...] = np.float64,
         empty: bool = False,
+        finite: bool = True,
     ) -> None:
         self.axes = axes.split()
         self.dtypes = [np.dtype(each) for each in (dtype if isinstance(dtype, tuple) else (dtype,))]
-        floats = any(each.kind == "f" for each in self.dtypes)
-        self.ranges = (finite, *ranges) if floats else ranges
+        self.ranges = (all_finite, *ranges) if finite else ranges
         self.empty = empty
 
     def write(self, value: Any, path: str, arrays: Arrays) -> None:
@@ -160,20 +163,24 @@ class Field:
         Whether it may be None, and is then not in the file.
     sizes : mapping of str to callable
         Named sizes that follow from the value: integers, or tuples of them.
+    get : callable, optional
+        What is written, of the whole record, where that is not the attribute.
     """
 
     name: str
     form: Form
     optional: bool = False
     sizes: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    get: Callable[[Any], Any] | None = None
 
     @property
     def key(self) -> str:
         """What it is called in files."""
         return self.name.strip("_")
 
-    def write(self, value: Any, plain: dict[str, Any], path: str, arrays: Arrays) -> None:
+    def write(self, record: Any, plain: dict[str, Any], path: str, arrays: Arrays) -> None:
         """Put the value into the header of its record, or among the arrays."""
+        value = getattr(record, self.name, None) if self.get is None else self.get(record)
         if value is None and self.optional:
             return
         found = self.form.write(value, joined(path, self.key), arrays)
@@ -228,8 +235,6 @@ class Record:
         Each reads an attribute of its name, and is an argument of that name where the value is made.
     make : callable, optional
         Makes the value of its fields, where that is not `kind` itself.
-    take : callable, optional
-        Gives the fields of a value as a mapping, where they are not its attributes.
     check : callable, optional
         Looks at the fields together before the value is made; raises an error, or says what is wrong.
     """
@@ -239,19 +244,16 @@ class Record:
         kind: type,
         *fields: Field,
         make: Callable[..., Any] | None = None,
-        take: Callable[[Any], Mapping[str, Any]] | None = None,
         check: Callable[..., str | None] | None = None,
     ) -> None:
         self.kind, self.fields = kind, fields
-        self.make, self.take, self.check = make or kind, take, check
+        self.make, self.check = make or kind, check
 
     def write(self, value: Any, path: str, arrays: Arrays) -> dict[str, Any]:
         """The header of the record; its arrays are added."""
         plain: dict[str, Any] = {}
-        values = None if self.take is None else self.take(value)
         for each in self.fields:
-            own = getattr(value, each.name) if values is None else values[each.name]
-            each.write(own, plain, path, arrays)
+            each.write(value, plain, path, arrays)
         return plain
 
     def read(self, plain: Any, path: str, source: Source, sizes: Sizes) -> Any:

@@ -19,11 +19,6 @@ Arrays = Mapping[str, NDArray[Any]]
 # and arrays.
 _LOADERS = {
     "ChowLiuTree": ("trees.chow_liu_tree", "trees.saved", "load_tree"),
-    "ConstituentContextModel": (
-        "parsing.constituent_context",
-        "parsing.saved_parser",
-        "load_context_model",
-    ),
     "FactorialHMM": ("junction.structured_hmms", "junction.saved", "load_junction"),
     "GaussianMixtureMoments": (
         "numbers.gaussian_mixture",
@@ -35,9 +30,7 @@ _LOADERS = {
     "KernelTree": ("numbers.kernel_tree", "numbers.saved_kernel", "load_kernel_tree"),
     "LatentClass": ("trees.latent_tree", "trees.saved", "load_tree"),
     "LatentJunctionTree": ("junction.latent_junction_tree", "junction.saved", "load_junction"),
-    "LatentPCFG": ("parsing.latent_pcfg", "parsing.saved_grammar", "load_grammar"),
     "LatentTree": ("trees.latent_tree", "trees.saved", "load_tree"),
-    "SpanParser": ("parsing.span_parser", "parsing.saved_parser", "load_parser"),
 }
 
 

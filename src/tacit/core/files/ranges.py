@@ -21,13 +21,19 @@ _LARGEST = 1e150  # squares of such numbers are still finite
 
 
 def finite(array: NDArray[Any], _: Sizes) -> str | None:
-    """No infinities, no NaN; every array of floats is checked for this."""
-    return None if np.isfinite(array).all() else "holds infinities or NaN"
+    """No infinities, no NaN."""
+    fits = array.dtype.kind != "f" or np.isfinite(array).all()
+    return None if fits else "holds infinities or NaN"
 
 
 def moderate(array: NDArray[Any], _: Sizes) -> str | None:
     """Numbers whose squares are finite."""
     return None if _between(array, -_LARGEST, _LARGEST) else f"exceeds {_LARGEST:g}"
+
+
+def logarithms(array: NDArray[Any], _: Sizes) -> str | None:
+    """Numbers whose exponentials are finite; minus infinity is one of them."""
+    return None if _between(array, -np.inf, 700) else "holds no logarithms"
 
 
 def within(low: float, high: float) -> Range:

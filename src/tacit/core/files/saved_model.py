@@ -57,7 +57,7 @@ class ModelFile:
         columns: Callable[[Any], Sequence[str]] | None = None,
         upgrade: Upgrade | None = None,
     ) -> None:
-        self.fields = (*_COMMON, *fields)
+        self.fields = (*fields, *_COMMON)
         self.arguments = arguments or {}
         self.columns = columns
         self.upgrade = upgrade
@@ -70,8 +70,7 @@ class ModelFile:
             "has_feature_names": hasattr(model, "feature_names_in_"),
         }
         for each in self.fields:
-            value = getattr(model, each.name, None) if each.optional else getattr(model, each.name)
-            each.write(value, plain, path, arrays)
+            each.write(model, plain, path, arrays)
         return plain
 
     def read(self, kind: type[Any], plain: dict[str, Any], path: str, source: Source) -> Any:

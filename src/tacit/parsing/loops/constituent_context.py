@@ -110,7 +110,7 @@ def best_tree(scores, n, spans):
     for width in range(2, n + 1):
         for i in range(n - width + 1):
             j = i + width
-            most = -np.inf
+            most, split[i, j] = -np.inf, i + 1  # also where no score is a number
             for f in range(i + 1, j):
                 here = best[i, f] + best[f, j]
                 if here > most:
