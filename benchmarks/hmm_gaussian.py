@@ -96,13 +96,13 @@ SETTINGS = (
 def drawn_model(setting: Setting, seed: int) -> GaussianChain:
     rng = np.random.default_rng(seed)
     k, d = setting.n_states, setting.n_columns
-    moves = (1 - setting.stay) * rng.dirichlet(np.full(k, 0.5), k) + setting.stay * np.eye(k)
+    transitions = (1 - setting.stay) * rng.dirichlet(np.full(k, 0.5), k) + setting.stay * np.eye(k)
     spread = 0.5 * rng.normal(size=(k, d, d))
     covariances = spread @ spread.transpose(0, 2, 1) + 0.3 * np.eye(d)
     diagonal = setting.covariance == "diagonal"
     return GaussianChain(
         rng.dirichlet(np.ones(k)),
-        moves,
+        transitions,
         setting.apart * rng.normal(size=(k, d)),
         covariances * np.eye(d) if diagonal else covariances,
         diagonal,
@@ -111,7 +111,7 @@ def drawn_model(setting: Setting, seed: int) -> GaussianChain:
 
 def drawn_numbers(chain: GaussianChain, n: int, seed: int) -> Array:
     rng = np.random.default_rng(seed)
-    states = drawn_states(chain, chain.start, (n, LENGTH), rng)
+    states = drawn_states(chain, chain.initial, (n, LENGTH), rng)
     return drawn_rows(chain, states, rng)
 
 
@@ -199,8 +199,8 @@ def hmmlearns_step(told: Expected, *, diagonal: bool) -> GaussianChain:
     else:
         spreads = ADDED + seconds - means[:, :, None] * firsts[:, None, :]
         covariances = spreads / visits[:, :, None]
-    moves = told.moves / told.moves.sum(axis=1, keepdims=True)
-    return GaussianChain(told.starts / told.starts.sum(), moves, means, covariances, diagonal)
+    transitions = told.transitions / told.transitions.sum(axis=1, keepdims=True)
+    return GaussianChain(told.starts / told.starts.sum(), transitions, means, covariances, diagonal)
 
 
 METHODS = {"tacit": ours, "hmmlearn": theirs, "replayed": replayed}

@@ -110,8 +110,8 @@ def by_pomegranate(
         first = random_hmm_tables(*sizes, np.random.default_rng([seed, start]))
         model = DenseHMM(
             [Categorical(row[None].astype(np.float32)) for row in first.emit[0]],
-            edges=((1 - over) * first.moves).astype(np.float32),
-            starts=first.start.astype(np.float32),
+            edges=((1 - over) * first.transitions).astype(np.float32),
+            starts=first.initial.astype(np.float32),
             ends=np.full(sizes[0], over, dtype=np.float32),
             max_iter=max_iter,
             tol=TOL,
@@ -124,11 +124,11 @@ def by_pomegranate(
     return tables, {"objectives": scores, "compile_seconds": ready}
 
 
-def proper(start: Any, moves: Any, emit: Any) -> ChainTables:
+def proper(start: Any, transitions: Any, emit: Any) -> ChainTables:
     """Tables in double precision whose rows sum to one."""
-    parts = [np.asarray(each, dtype=np.float64) for each in (start, moves, emit)]
-    start, moves, emit = (each / each.sum(axis=-1, keepdims=True) for each in parts)
-    return ChainTables(start, moves, (emit,))
+    parts = [np.asarray(each, dtype=np.float64) for each in (start, transitions, emit)]
+    start, transitions, emit = (each / each.sum(axis=-1, keepdims=True) for each in parts)
+    return ChainTables(start, transitions, (emit,))
 
 
 PEERS: dict[str, Callable[..., Learnt]] = {

@@ -39,7 +39,7 @@ def string_value(start, steps, stop, word):
 def exact_counts(tables, max_length):
     """The expected substring counts of one sequence drawn from an automaton, by its matrices."""
     steps, ones = tables.steps, np.ones(tables.n_states)
-    past = tables.start @ np.linalg.inv(np.eye(tables.n_states) - steps.sum(axis=0))
+    past = tables.initial @ np.linalg.inv(np.eye(tables.n_states) - steps.sum(axis=0))
     levels = Levels(tables.n_symbols)
     values = {"occurrences": [], "starts": [], "stops": [], "wholes": []}
     level = {(): 0}
@@ -52,9 +52,9 @@ def exact_counts(tables, max_length):
             level = {(*w, a): int(node) for (w, a), node in zip(pairs, nodes, strict=True)}
         for word in sorted(level, key=level.get):
             values["occurrences"].append(string_value(past, steps, ones, word))
-            values["starts"].append(string_value(tables.start, steps, ones, word))
+            values["starts"].append(string_value(tables.initial, steps, ones, word))
             values["stops"].append(string_value(past, steps, tables.stop, word))
-            values["wholes"].append(string_value(tables.start, steps, tables.stop, word))
+            values["wholes"].append(string_value(tables.initial, steps, tables.stop, word))
     columns = {name: np.array(each) for name, each in values.items()}
     return SubstringCounts(
         *levels.nodes(), **columns, n_symbols=tables.n_symbols, max_length=max_length

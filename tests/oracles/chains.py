@@ -11,12 +11,12 @@ from tacit.sequences.moments.windows import WindowMoments, windows_of
 def random_chain(n_states, n_symbols, seed, *, stationary=False, n_columns=1):
     """A hidden Markov model with random tables, well away from degenerate ones."""
     rng = np.random.default_rng(seed)
-    moves = rng.dirichlet(np.full(n_states, 0.6), n_states) + 0.05
-    moves /= moves.sum(axis=1, keepdims=True)
+    transitions = rng.dirichlet(np.full(n_states, 0.6), n_states) + 0.05
+    transitions /= transitions.sum(axis=1, keepdims=True)
     emit = tuple(rng.dirichlet(np.full(n_symbols, 0.5), n_states) for _ in range(n_columns))
-    start = rng.dirichlet(np.ones(n_states))
-    found = ChainTables(start, moves, emit)
-    return ChainTables(found.stationary, moves, emit) if stationary else found
+    initial = rng.dirichlet(np.ones(n_states))
+    found = ChainTables(initial, transitions, emit)
+    return ChainTables(found.stationary, transitions, emit) if stationary else found
 
 
 def string_probability(chain, likelihoods):
@@ -26,7 +26,7 @@ def string_probability(chain, likelihoods):
     for path in product(range(n_states), repeat=len(likelihoods)):
         value = 1.0
         for time, state in enumerate(path):
-            value *= chain.start[state] if time == 0 else chain.moves[path[time - 1], state]
+            value *= chain.initial[state] if time == 0 else chain.transitions[path[time - 1], state]
             value *= likelihoods[time, state]
         total += value
     return total
@@ -34,9 +34,9 @@ def string_probability(chain, likelihoods):
 
 def forward_probability(chain, likelihoods):
     """The same by products of matrices, for longer strings."""
-    state = chain.start
+    state = chain.initial
     for row in likelihoods:
-        state = (state * row) @ chain.moves
+        state = (state * row) @ chain.transitions
     return state.sum()
 
 

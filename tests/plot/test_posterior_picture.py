@@ -22,10 +22,10 @@ def _close_figures():
 
 def random_model(n_states, symbols, seed=0):
     rng = np.random.default_rng(seed)
-    moves = 0.5 * rng.dirichlet(np.ones(n_states), size=n_states) + 0.5 * np.eye(n_states)
+    transitions = 0.5 * rng.dirichlet(np.ones(n_states), size=n_states) + 0.5 * np.eye(n_states)
     emit = rng.dirichlet(np.full(len(symbols), 0.3), size=n_states)
     model = HMM(n_states)
-    model.parameters_ = ChainTables(np.full(n_states, 1 / n_states), moves, (emit,))
+    model.parameters_ = ChainTables(np.full(n_states, 1 / n_states), transitions, (emit,))
     model.symbols_, model.names_, model.diagnostics_ = tuple(symbols), (), {}
     return model
 

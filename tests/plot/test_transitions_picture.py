@@ -22,13 +22,13 @@ def _close_figures():
     plt.close("all")
 
 
-def model_of(moves, emissions=None, start=None, symbols=None):
+def model_of(transitions, emissions=None, start=None, symbols=None):
     """A fitted model with these tables."""
-    k = len(moves)
+    k = len(transitions)
     model = HMM(k)
     table = np.eye(k) if emissions is None else np.asarray(emissions, dtype=float)
     first = np.full(k, 1 / k) if start is None else np.asarray(start, dtype=float)
-    model.parameters_ = ChainTables(first, np.asarray(moves, dtype=float), (table,))
+    model.parameters_ = ChainTables(first, np.asarray(transitions, dtype=float), (table,))
     model.symbols_ = tuple(symbols or [f"s{n}" for n in range(table.shape[1])])
     model.names_, model.diagnostics_ = (), {}
     return model
@@ -36,8 +36,10 @@ def model_of(moves, emissions=None, start=None, symbols=None):
 
 def random_model(n_states, n_symbols, seed=0):
     rng = np.random.default_rng(seed)
-    moves = 0.5 * rng.dirichlet(np.full(n_states, 0.2), size=n_states) + 0.5 * np.eye(n_states)
-    return model_of(moves, rng.dirichlet(np.full(n_symbols, 0.3), size=n_states))
+    transitions = 0.5 * rng.dirichlet(np.full(n_states, 0.2), size=n_states) + 0.5 * np.eye(
+        n_states
+    )
+    return model_of(transitions, rng.dirichlet(np.full(n_symbols, 0.3), size=n_states))
 
 
 def discs(ax):
@@ -53,8 +55,8 @@ def arrows(ax):
 
 
 def test_lines_are_the_moves_above_the_least():
-    moves = [[0.5, 0.46, 0.04], [0.2, 0.0, 0.8], [1.0, 0.0, 0.0]]
-    ax = plot.transitions(model_of(moves))
+    transitions = [[0.5, 0.46, 0.04], [0.2, 0.0, 0.8], [1.0, 0.0, 0.0]]
+    ax = plot.transitions(model_of(transitions))
     assert (len(discs(ax)), len(arrows(ax)), len(rings(ax))) == (3, 4, 1)
     (widest,) = (
         each
@@ -67,13 +69,13 @@ def test_lines_are_the_moves_above_the_least():
         widest._posA_posB, [places["2"], places["0"]], atol=1e-9
     )  # the move that is certain
     assert np.isfinite(middle).all()
-    ax = plot.transitions(model_of(moves), least=0.01)
+    ax = plot.transitions(model_of(transitions), least=0.01)
     assert len(arrows(ax)) == 5
 
 
 def test_what_is_left_out_is_noted():
-    moves = [[0.0, 0.96, 0.04], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
-    model = model_of(moves)
+    transitions = [[0.0, 0.96, 0.04], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    model = model_of(transitions)
     visits = model.parameters_.stationary
     note = plot.transitions(model).texts[-1].get_text().replace("\n", " ")
     assert "moves of 5% and more" in note
@@ -134,9 +136,9 @@ def test_of_an_automaton_the_end_is_named():
 def test_of_numbers_means_and_deviations_are_told():
     model = HMM(2, emissions="gaussian")
     spread = np.array([[[4.0]], [[0.25]]])
-    moves = np.array([[0.9, 0.1], [0.1, 0.9]])
+    transitions = np.array([[0.9, 0.1], [0.1, 0.9]])
     model.parameters_ = GaussianChain(
-        np.array([1.0, 0.0]), moves, np.array([[1.5], [-3.0]]), spread, False
+        np.array([1.0, 0.0]), transitions, np.array([[1.5], [-3.0]]), spread, False
     )
     model.symbols_, model.names_, model.diagnostics_ = (), ("x0",), {}
     labels = {text.get_text() for text in plot.transitions(model).texts}

@@ -18,7 +18,7 @@ EMIT = np.array([[3, 4, 1], [1, 5, 2], [6, 1, 1], [0, 0, 8]]) / 8
 MOVES = np.array([np.eye(4)[[1, 2, 3, 3]]] * 2)
 TRUTH = AutomatonTables(np.eye(4)[0], EMIT, MOVES)
 WORDS = list(words(2, 3))
-CHANCES = {word: string_value(TRUTH.start, TRUTH.steps, TRUTH.stop, word) for word in words(2, 3)}
+CHANCES = {word: string_value(TRUTH.initial, TRUTH.steps, TRUTH.stop, word) for word in words(2, 3)}
 
 
 def everything():
@@ -85,7 +85,7 @@ def test_the_three_forms_have_the_values_of_enumeration(model):
     own = model.automaton_ if hasattr(model, "automaton_") else model.parts_[0].automaton
     for word in WORDS:
         found = [
-            string_value(form.start, form.steps, form.stop, word)
+            string_value(form.initial, form.steps, form.stop, word)
             for form in (own.string, own.prefix, own.substring)
         ]
         wanted = [CHANCES[word], chance_of_beginning(word), occurrences(word)]

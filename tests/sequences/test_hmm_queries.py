@@ -228,7 +228,7 @@ def test_exact_operators_answer_as_the_tables_do(fallback):
     turn = rng.normal(size=(K, K))
     steps = np.linalg.solve(turn, tables.operators.steps @ turn)
     exact = Operators.of_steps(
-        tables.start @ turn, steps, np.linalg.solve(turn, np.ones(K)), np.ones(2)
+        tables.initial @ turn, steps, np.linalg.solve(turn, np.ones(K)), np.ones(2)
     )
     shares = np.array([0.3, 0.7])
     model = made()

@@ -177,12 +177,12 @@ def test_damaged_files_are_refused(tmp_path):
     model = WAYS["auto"]().fit(SERIES)
     model.save(path)
     arrays = load_file(path)
-    chain = {name: arrays[f"parameters.{name}"] for name in ("moves", "start", "emit.0")}
+    chain = {name: arrays[f"parameters.{name}"] for name in ("transitions", "initial", "emit.0")}
     for told, damage in (
-        ("moves' is missing", {"parameters.moves": None}),
-        ("sum to one", {"parameters.moves": 0.5 * chain["moves"]}),
-        ("NaN", {"parameters.start": np.array([np.nan, 1.0])}),
-        ("no probabilities", {"parameters.start": np.array([-0.5, 1.5])}),
+        ("transitions' is missing", {"parameters.transitions": None}),
+        ("sum to one", {"parameters.transitions": 0.5 * chain["transitions"]}),
+        ("NaN", {"parameters.initial": np.array([np.nan, 1.0])}),
+        ("no probabilities", {"parameters.initial": np.array([-0.5, 1.5])}),
         ("has shape", {"parameters.emit.0": chain["emit.0"][:, 1:]}),
         ("centers' is missing", {"encoders.0.centers": None}),
         ("not between", {"encoders.0.marks": -1e308 * np.ones(3)}),

@@ -49,7 +49,7 @@ def model(request):
 
 def test_probabilities_are_close_to_the_truth(model):
     listed = ["".join("ab"[c] for c in word) for word in words(2, 5)]
-    true = [string_value(TRUTH.start, TRUTH.steps, TRUTH.stop, word) for word in words(2, 5)]
+    true = [string_value(TRUTH.initial, TRUTH.steps, TRUTH.stop, word) for word in words(2, 5)]
     found = np.exp(model.score_samples(listed))
     assert np.abs(found - true).max() < 0.012  # a standard error of the largest is 0.008
 
@@ -62,8 +62,8 @@ def test_what_comes_next_agrees_with_scores(model):
     assert np.exp(longer - whole) == pytest.approx(probs[0] * ends / probs[-1])
     every = model.predict_next_proba(["ab", "", "b"], every=True)
     assert [len(each) for each in every] == [2, 0, 1]
-    start = model.predict_next_proba([""])[0]
-    assert every[2][0] == pytest.approx(start)
+    initial = model.predict_next_proba([""])[0]
+    assert every[2][0] == pytest.approx(initial)
     later = model.predict_next_proba(["ab"], steps=3)[0]
     assert later.sum() == pytest.approx(1.0)
     assert later[-1] > probs[-1]
@@ -116,10 +116,10 @@ def test_damaged_files_are_refused(model, tmp_path):
     model.save(path)
     arrays = load_file(path)
     weighted = isinstance(model, WeightedAutomaton)
-    name = "predictor.automaton.start" if weighted else "predictor.parts.0.start"
+    name = "predictor.automaton.initial" if weighted else "predictor.parts.0.initial"
     for wrong in (arrays[name] * np.nan, arrays[name][:-1]):
         edited(path, {name: wrong})
-        with pytest.raises(FileFormatError, match=name[:-4]):
+        with pytest.raises(FileFormatError, match=name[:-7]):
             load(path)
     model.save(path)
     edited(path, predictor={})
@@ -173,17 +173,17 @@ def test_files_are_not_learnt_on(tmp_path):
 def test_raw_values_and_forms_belong_together():
     model = WeightedAutomaton(3, "prefix", basis=20, scaled=True, mixing=0.0).fit(TRAIN)
     string = model.as_string()
-    state = string.start @ string.steps[0] @ string.steps[1]
+    state = string.initial @ string.steps[0] @ string.steps[1]
     assert model.values(["ab"]) == pytest.approx([state @ string.stop])
     both = model.values([["a", None]])
     assert both == pytest.approx([model.values(["aa", "ab"]).sum()])
     begins = model.as_prefix()
     share = np.mean([row.startswith("ab") for row in TRAIN])
-    assert begins.start @ begins.steps[0] @ begins.steps[1] @ begins.stop == pytest.approx(
+    assert begins.initial @ begins.steps[0] @ begins.steps[1] @ begins.stop == pytest.approx(
         share, abs=0.01
     )
     inside = model.as_substring()
-    assert inside.start @ inside.stop == pytest.approx(
+    assert inside.initial @ inside.stop == pytest.approx(
         np.mean([len(r) + 1 for r in TRAIN]), rel=0.05
     )
     assert model.rank_ == 3
@@ -203,7 +203,7 @@ def test_tables_of_a_mean_are_one_automaton():
 
 def test_tied_moves_do_not_depend_on_the_symbol():
     model = ProbabilisticAutomaton(3, "em", tied=True).fit(TRAIN)
-    assert model.parts_[0].moves.shape == (1, 3, 3)
+    assert model.parts_[0].transitions.shape == (1, 3, 3)
     assert np.isfinite(model.score(TRAIN))
 
 

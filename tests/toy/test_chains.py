@@ -21,12 +21,12 @@ from tacit.toy.drawing import AliasTable
 
 def path_probability(model, string):
     """The probability of a string of an HMM, summed over all paths."""
-    start, moves, emit = model.tables.start, model.tables.moves, model.emissions
+    initial, transitions, emit = model.tables.initial, model.tables.transitions, model.emissions
     total = 0.0
     for path in product(range(model.n_states), repeat=len(string)):
-        value = start[path[0]] if path else 1.0
+        value = initial[path[0]] if path else 1.0
         for t, (state, symbol) in enumerate(zip(path, string, strict=True)):
-            value *= emit[state, symbol] * (moves[path[t - 1], state] if t else 1.0)
+            value *= emit[state, symbol] * (transitions[path[t - 1], state] if t else 1.0)
         total += value
     return total
 
@@ -34,7 +34,7 @@ def path_probability(model, string):
 def automaton_probability(model, string):
     total = 0.0
     for path in product(range(model.n_states), repeat=len(string) + 1):
-        value = model.start[path[0]] * model.stop[path[-1]]
+        value = model.initial[path[0]] * model.stop[path[-1]]
         for t, symbol in enumerate(string):
             value *= model.steps[symbol, path[t], path[t + 1]]
         total += value
@@ -84,7 +84,7 @@ def test_windows_are_means_over_all_windows_of_the_whole_table(width, length):
 def test_ngrams_come_from_the_same_windows():
     model = random_hmm(2, 3, random_state=1)
     ngrams = model.ngrams(6)
-    assert ngrams.first == pytest.approx(model.tables.start @ model.emissions, abs=1e-14)
+    assert ngrams.first == pytest.approx(model.tables.initial @ model.emissions, abs=1e-14)
     assert ngrams.pairs == pytest.approx(ngrams.triples.sum(axis=2), abs=1e-14)
     assert ngrams.singles == pytest.approx(ngrams.pairs.sum(axis=1), abs=1e-14)
     still = random_hmm(2, 3, stationary=True, random_state=1)
@@ -93,9 +93,9 @@ def test_ngrams_come_from_the_same_windows():
 
 def test_an_hmm_is_drawn_as_it_is_said_to_be():
     model = random_hmm(40, 30, stay=0.6, random_state=0)
-    assert model.tables.moves.sum(axis=1) == pytest.approx(np.ones(40))
-    assert (np.diag(model.tables.moves) >= 0.6).all()
-    rest = (model.tables.moves - 0.6 * np.eye(40)) / 0.4
+    assert model.tables.transitions.sum(axis=1) == pytest.approx(np.ones(40))
+    assert (np.diag(model.tables.transitions) >= 0.6).all()
+    rest = (model.tables.transitions - 0.6 * np.eye(40)) / 0.4
     # A Dirichlet row of concentration c over n has variance (1/n)(1-1/n)/(n c + 1) in each cell.
     assert rest.var() == pytest.approx((1 / 40) * (39 / 40) / (40 * 0.5 + 1), rel=0.2)
     assert model.emissions.var() == pytest.approx((1 / 30) * (29 / 30) / (30 * 0.3 + 1), rel=0.2)
@@ -151,7 +151,7 @@ def test_all_strings_of_an_automaton_together_have_probability_one(deterministic
     assert total == pytest.approx(1.0, abs=0.05)
     if deterministic:
         assert ((model.steps > 0).sum(axis=2) <= 1).all()
-        assert (model.start > 0).sum() == 1
+        assert (model.initial > 0).sum() == 1
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -168,9 +168,9 @@ def test_strings_of_an_automaton_are_sums_over_paths(seed):
 @pytest.fixture(scope="module")
 def enumerated():
     """A short automaton, and all its strings that matter: what is left has probability below 1e-9."""
-    start, stop = np.array([0.7, 0.3]), np.array([0.8, 0.9])
+    initial, stop = np.array([0.7, 0.3]), np.array([0.8, 0.9])
     rest = np.random.default_rng(0).dirichlet(np.ones(4), size=2) * (1 - stop)[:, None]
-    model = AutomatonModel(start, rest.reshape(2, 2, 2).transpose(1, 0, 2), stop, (0, 1))
+    model = AutomatonModel(initial, rest.reshape(2, 2, 2).transpose(1, 0, 2), stop, (0, 1))
     truth = truth_of_strings(model, 9)
     assert sum(truth.values()) == pytest.approx(1.0, abs=1e-6)
     return model, truth

@@ -112,11 +112,11 @@ def _states_of(model: Any, n_symbols: int, max_label: int) -> States:
         part = model.parts_[int(np.argmax(model.weights_))]
         visits = np.maximum(part.automaton.past, 0.0)
         symbols = [*(style.shortened(each, max_label) for each in model.symbols_), "(end)"]
-        start, moves, end = part.start, part.through, True
+        start, moves, end = part.initial, part.through, True
         labels = [_likely(row, symbols, n_symbols) for row in part.emit]
     elif hasattr(model, "transitions_"):
         learnt = model.parameters_
-        start, moves, end = learnt.start, learnt.moves, False
+        start, moves, end = learnt.initial, learnt.transitions, False
         visits = np.maximum(learnt.stationary, 0.0)
         if model.symbols_:
             symbols = [style.shortened(each, max_label) for each in model.symbols_]

@@ -54,12 +54,12 @@ class HMMQueries(SequenceModel):
     @property
     def start_(self) -> Array:
         """(state,) P(first state)."""
-        return self._tables("start_").start
+        return self._tables("start_").initial
 
     @property
     def transitions_(self) -> Array:
         """(state, next state) P(next state | state)."""
-        return self._tables("transitions_").moves
+        return self._tables("transitions_").transitions
 
     @property
     def emissions_(self) -> Array:
@@ -337,8 +337,8 @@ class HMMQueries(SequenceModel):
         """(state,) what comes after a sequence, or at the start: probabilities, or a vector of operators."""
         if given is None:
             if self._has_tables:
-                return self._tables("sample").start
-            return self._proper.operators.start
+                return self._tables("sample").initial
+            return self._proper.operators.initial
         sequences = self._read_one(given)
         if not self._has_tables:
             walk = self._proper.walk(sequences.codes, sequences.lengths)

@@ -343,7 +343,7 @@ class ChainQueries(DensityMixin, Model):
 
     def _last_state(self, given: Any) -> Array:
         if given is None:
-            return self.operators_.start
+            return self.operators_.initial
         series = self._read(given)
         if len(series.lengths) != 1:
             raise ArgumentError(f"given holds {len(series.lengths)} sequences; give one")

@@ -23,9 +23,9 @@ from tacit.sequences.query.proper_operators import ProperOperators
 
 
 def _fits(
-    step: Dense | Hadamard, start: NDArray[Any], emit: tuple[NDArray[Any], ...], **_: Any
+    step: Dense | Hadamard, initial: NDArray[Any], emit: tuple[NDArray[Any], ...], **_: Any
 ) -> str | None:
-    if isinstance(step, Hadamard) and emit[0].shape[1] != len(start):
+    if isinstance(step, Hadamard) and emit[0].shape[1] != len(initial):
         return "has a step that takes messages of another length than its columns send"
     return None
 
@@ -37,22 +37,22 @@ def _ngrams(tables: NDArray[np.float64], order: int) -> Ngrams:
     return Ngrams(tables, order, n_symbols)
 
 
-def _moves(emit: NDArray[Any], moves: NDArray[Any], **_: Any) -> str | None:
-    if len(moves) not in (1, emit.shape[1] - 1):
-        return f"has {len(moves)} tables of transitions for {emit.shape[1] - 1} symbols"
+def _transitions(emit: NDArray[Any], transitions: NDArray[Any], **_: Any) -> str | None:
+    if len(transitions) not in (1, emit.shape[1] - 1):
+        return f"has {len(transitions)} tables of transitions for {emit.shape[1] - 1} symbols"
     return None
 
 
 # The size "feature" is a tuple: how many features each column has.
 CHAIN_TABLES = Record(
     ChainTables,
-    Field("start", Array("state", probabilities)),
-    Field("moves", Array("state state", probabilities)),
+    Field("initial", Array("state", probabilities)),
+    Field("transitions", Array("state state", probabilities)),
     Field("emit", Many(Array("state feature", probabilities), each="feature")),
 )
 OPERATORS = Record(
     Operators,
-    Field("start", Array("rank")),
+    Field("initial", Array("rank")),
     Field("stop", Array("rank")),
     Field("emit", Many(Array("feature seen"), each="feature", least=1)),
     Field("total", Many(Array("seen"), each="feature")),
@@ -67,8 +67,8 @@ OPERATORS = Record(
 )
 GAUSSIAN_HMM = Record(
     GaussianChain,
-    Field("start", Array("state", probabilities)),
-    Field("moves", Array("state state", probabilities)),
+    Field("initial", Array("state", probabilities)),
+    Field("transitions", Array("state state", probabilities)),
     Field("means", Array("state column", moderate)),
     Field("covariances", Array("state column column", covariances)),
     Field("diagonal", flag()),
@@ -81,7 +81,7 @@ NGRAMS = Record(
 )
 AUTOMATON = Record(
     Automaton,
-    Field("start", Array("rank")),
+    Field("initial", Array("rank")),
     Field("steps", Array("symbol rank rank")),
     Field("stop", Array("rank")),
     Field("total", Array("rank")),
@@ -89,10 +89,10 @@ AUTOMATON = Record(
 )
 AUTOMATON_TABLES = Record(
     AutomatonTables,
-    Field("start", Array("state", probabilities)),
+    Field("initial", Array("state", probabilities)),
     Field("emit", Array("state symbol+1", probabilities)),
-    Field("moves", Array("* state state", probabilities)),
-    check=_moves,
+    Field("transitions", Array("* state state", probabilities)),
+    check=_transitions,
 )
 
 PROPER_OPERATORS = Record(
@@ -145,7 +145,8 @@ def _upgrade_weighted(header: dict[str, Any], arrays: Arrays) -> None:
     header["symbols"] = old["symbols"]
     ngrams = {"order": old["order"]}
     header["predictor"] = {"automaton": {}, "ngrams": ngrams, "mixing": old["mixing"]}
-    names = ("start", "steps", "stop", "total", "past")
+    renamed(arrays, {"start": "initial"})
+    names = ("initial", "steps", "stop", "total", "past")
     renamed(arrays, {name: f"predictor.automaton.{name}" for name in names})
     renamed(arrays, {"ngrams": "predictor.ngrams.tables"})
 
@@ -156,8 +157,9 @@ def _upgrade_probabilistic(header: dict[str, Any], arrays: Arrays) -> None:
     parts = range(min(old["n_parts"], len(arrays)))
     header["predictor"] = {"parts": [{} for _ in parts]}
     for part in parts:
-        names = ("start", "emit", "moves")
-        renamed(arrays, {f"{name}.{part}": f"predictor.parts.{part}.{name}" for name in names})
+        names = {"start": "initial", "emit": "emit", "moves": "transitions"}
+        for old_name, name in names.items():
+            renamed(arrays, {f"{old_name}.{part}": f"predictor.parts.{part}.{name}"})
     renamed(arrays, {"weights": "predictor.weights"})
 
 
@@ -175,7 +177,8 @@ def _upgraded_chain(arrays: Arrays, n_columns: int, prefix: str) -> dict[str, An
 
 
 def _nested(arrays: Arrays, prefix: str) -> None:
-    own = ("start", "stop", "moves", "means", "covariances", "step.", "emit.", "total.")
+    renamed(arrays, {"start": "initial", "moves": "transitions"})
+    own = ("initial", "stop", "transitions", "means", "covariances", "step.", "emit.", "total.")
     renamed(arrays, {name: prefix + name for name in own})
 
 

@@ -147,7 +147,9 @@ class ProbabilisticAutomaton(FittedAutomaton):
     def start_(self) -> Array:
         """(state,) P(first state), of all parts in turn."""
         mean = self._mean
-        return np.concatenate([w * p.start for w, p in zip(mean.weights, mean.parts, strict=True)])
+        return np.concatenate(
+            [w * p.initial for w, p in zip(mean.weights, mean.parts, strict=True)]
+        )
 
     @property
     def stop_(self) -> Array:

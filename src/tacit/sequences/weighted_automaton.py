@@ -149,7 +149,7 @@ class WeightedAutomaton(FittedAutomaton):
 
         sequences, own = self._read(X, lengths), self.automaton_
         return np.asarray(
-            values(own.start, own.steps, own.through, own.stop, sequences.codes, sequences.ends)
+            values(own.initial, own.steps, own.through, own.stop, sequences.codes, sequences.ends)
         )
 
     # -- within -----------------------------------------------------------------------------------

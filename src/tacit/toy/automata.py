@@ -45,17 +45,17 @@ class ExactStrings:
     The number of a string x is ``start @ steps[x1] @ steps[x2] @ ... @ stop``.
     """
 
-    start: Array  # (state,)
+    initial: Array  # (state,)
     steps: Array  # (symbol, state, next state)
     stop: Array  # (state,)
 
     def ahead(self, strings: Iterable[String]) -> Array:
         """(string, state) what stands before: ``start @ steps[x]``."""
-        return np.array([self._through(self.start, each) for each in strings])
+        return np.array([self._through(self.initial, each) for each in strings])
 
     def behind(self, strings: Iterable[String]) -> Array:
         """(state, string) what stands after: ``steps[x] @ stop``."""
-        back = ExactStrings(self.stop, self.steps.transpose(0, 2, 1), self.start)
+        back = ExactStrings(self.stop, self.steps.transpose(0, 2, 1), self.initial)
         return back.ahead(each[::-1] for each in strings).T
 
     def values(self, strings: Iterable[String]) -> Array:
@@ -77,7 +77,7 @@ class ExactStrings:
             raise TooExpensiveError(
                 f"a table of all {n_symbols}^{length} strings is too large; ask for shorter ones"
             )
-        states = self.start[None]
+        states = self.initial[None]
         for _ in range(length):
             states = np.einsum("sm,amn->san", states, self.steps).reshape(-1, n_states)
         return np.asarray((states @ self.stop).reshape((n_symbols,) * length))
@@ -92,7 +92,7 @@ class ExactStrings:
 class AutomatonModel:
     """A probabilistic automaton with known tables: the truth that a fit can be compared with."""
 
-    start: Array  # (state,)  sums to one
+    initial: Array  # (state,)  sums to one
     steps: Array  # (symbol, state, next state)
     stop: Array  # (state,)  with the steps from a state, sums to one
     symbols: tuple[Hashable, ...]
@@ -100,7 +100,7 @@ class AutomatonModel:
     @property
     def n_states(self) -> int:
         """Hidden states."""
-        return len(self.start)
+        return len(self.initial)
 
     @property
     def n_symbols(self) -> int:
@@ -115,7 +115,7 @@ class AutomatonModel:
     @property
     def mean_length(self) -> float:
         """Expected length of a string."""
-        return float(self.start @ self.visits.sum(axis=1)) - 1.0
+        return float(self.initial @ self.visits.sum(axis=1)) - 1.0
 
     def statistics(self, kind: str = "string") -> ExactStrings:
         """Exact statistics of strings.
@@ -129,18 +129,18 @@ class AutomatonModel:
         """
         if kind not in STATISTICS:
             raise ArgumentError(f"there is no {kind!r}; there are {', '.join(STATISTICS)}")
-        start = self.start @ self.visits if kind == "substring" else self.start
+        initial = self.initial @ self.visits if kind == "substring" else self.initial
         stop = self.stop if kind == "string" else np.asarray(self.visits @ self.stop)
-        return ExactStrings(start, self.steps, stop)
+        return ExactStrings(initial, self.steps, stop)
 
     def sample(self, n_sequences: int, random_state: Any = None) -> Sequences:
         """Strings drawn from the automaton."""
         rng = np.random.default_rng(random_state)
         k, n_symbols = self.n_states, self.n_symbols
-        moves = self.steps.transpose(1, 0, 2).reshape(k, -1)  # (state, symbol and next state)
-        table = AliasTable.of(np.column_stack([moves, self.stop]))
+        transitions = self.steps.transpose(1, 0, 2).reshape(k, -1)  # (state, symbol and next state)
+        table = AliasTable.of(np.column_stack([transitions, self.stop]))
         own = np.arange(n_sequences)
-        state = AliasTable.of(self.start[None]).draw(np.zeros(n_sequences, dtype=np.int32), rng)
+        state = AliasTable.of(self.initial[None]).draw(np.zeros(n_sequences, dtype=np.int32), rng)
         owners, shown = [own[:0]], [np.empty(0, dtype=np.int32)]
         while len(own):
             drawn = table.draw(state, rng)
@@ -156,7 +156,7 @@ class AutomatonModel:
         """The true natural-log probability of each string; -1 is missing and summed out."""
         steps = np.concatenate([self.steps, self.steps.sum(axis=0, keepdims=True)])
         found = np.zeros(len(sequences.lengths))
-        state = np.tile(self.start, (len(found), 1))
+        state = np.tile(self.initial, (len(found), 1))
         for t in range(int(sequences.lengths.max(initial=0))):
             going = np.flatnonzero(sequences.lengths > t)
             codes = sequences.codes[sequences.ends[going] + t]

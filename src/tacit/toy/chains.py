@@ -71,7 +71,7 @@ class HmmModel:
     @property
     def steps(self) -> Array:
         """(symbol, state, next state) the chance of showing a symbol, then moving on."""
-        return np.asarray(self.emissions.T[:, :, None] * self.tables.moves)
+        return np.asarray(self.emissions.T[:, :, None] * self.tables.transitions)
 
     def sample(self, n_sequences: int, length: Any = 20, random_state: Any = None) -> Sequences:
         """Sequences drawn from the model.
@@ -94,16 +94,16 @@ class HmmModel:
         first = np.cumsum(lengths) - lengths  # where each sequence begins
         order = np.argsort(-lengths, kind="stable")  # those that go on the longest stand in front
         codes, states = np.empty((2, int(lengths.sum())), dtype=np.int32)
-        start, moves, emit = (
+        initial, transitions, emit = (
             AliasTable.of(table)
-            for table in (self.tables.start[None], self.tables.moves, self.emissions)
+            for table in (self.tables.initial[None], self.tables.transitions, self.emissions)
         )
         for block in range(0, n_sequences, _BLOCK):
             own = order[block : block + _BLOCK]
-            state = start.draw(np.zeros(len(own), dtype=np.int32), rng)
+            state = initial.draw(np.zeros(len(own), dtype=np.int32), rng)
             for t in range(int(lengths[own[0]])):
                 own = own[: int((lengths[own] > t).sum())]
-                state = state[: len(own)] if t == 0 else moves.draw(state[: len(own)], rng)
+                state = state[: len(own)] if t == 0 else transitions.draw(state[: len(own)], rng)
                 states[first[own] + t] = state
                 codes[first[own] + t] = emit.draw(state, rng)
         return Sequences(codes, lengths, self.symbols), states
@@ -117,8 +117,8 @@ class HmmModel:
         likelihoods[there] = self.emissions.T[sequences.codes[there]]
         logs = np.empty(sequences.n_positions)
         forward(
-            self.tables.start,
-            self.tables.moves,
+            self.tables.initial,
+            self.tables.transitions,
             likelihoods,
             sequences.ends,
             np.empty_like(likelihoods),
@@ -129,7 +129,7 @@ class HmmModel:
 
     def string_table(self, length: int) -> Array:
         """(symbol, ...) the probability of every string of a length: an axis for each position."""
-        return self._table(self.tables.start, length)
+        return self._table(self.tables.initial, length)
 
     def window_table(self, width: int, length: int) -> Array:
         """(symbol, ...) how often each string stands in a window, in sequences of a length.
@@ -139,23 +139,23 @@ class HmmModel:
         """
         if not 1 <= width <= length:
             raise ArgumentError(f"sequences of length {length} have no windows of width {width}")
-        now, mean = self.tables.start, np.zeros(self.n_states)
+        now, mean = self.tables.initial, np.zeros(self.n_states)
         for _ in range(length - width + 1):
             mean += now
-            now = now @ self.tables.moves
+            now = now @ self.tables.transitions
         return self._table(mean / (length - width + 1), width)
 
     def ngrams(self, length: int = 20) -> ExactNgrams:
         """First symbols, and windows of one to three symbols, in sequences of a length."""
         return ExactNgrams(self.string_table(1), self.window_table(3, length))
 
-    def _table(self, start: Array, width: int) -> Array:
+    def _table(self, initial: Array, width: int) -> Array:
         n = self.n_symbols
         if n**width * self.n_states > _MOST_CELLS:
             raise TooExpensiveError(
                 f"a table of all {n}^{width} strings is too large; ask for shorter ones"
             )
-        states = start[None]  # (string, state)
+        states = initial[None]  # (string, state)
         for _ in range(width):
             states = np.einsum("sm,amn->san", states, self.steps).reshape(-1, self.n_states)
         return np.asarray(states.sum(axis=1).reshape((n,) * width))
@@ -207,10 +207,10 @@ def random_hmm(
     rng = np.random.default_rng(random_state)
     emissions = rng.dirichlet(np.full(n_symbols, emission_concentration), size=n_states)
     drawn = rng.dirichlet(np.full(n_states, transition_concentration), size=n_states)
-    start = rng.dirichlet(np.ones(n_states))
-    tables = ChainTables(start, (1 - stay) * drawn + stay * np.eye(n_states), (emissions,))
+    initial = rng.dirichlet(np.ones(n_states))
+    tables = ChainTables(initial, (1 - stay) * drawn + stay * np.eye(n_states), (emissions,))
     if stationary:
-        tables = ChainTables(tables.stationary, tables.moves, tables.emit)
+        tables = ChainTables(tables.stationary, tables.transitions, tables.emit)
     return HmmModel(tables, tuple(range(n_symbols)))
 
 
@@ -236,13 +236,15 @@ def repeating_process(n_before: int = 2, *, stationary: bool = False) -> HmmMode
     if n_before < 1:
         raise ArgumentError(f"A comes at least once, not n_before={n_before} times")
     around = n_before + 1
-    moves = np.asarray(np.kron(np.eye(2), np.roll(np.eye(around), 1, axis=1)), dtype=np.float64)
+    transitions = np.asarray(
+        np.kron(np.eye(2), np.roll(np.eye(around), 1, axis=1)), dtype=np.float64
+    )
     last = np.array([around - 1, 2 * around - 1])
     emissions = np.zeros((2 * around, 3))
     emissions[:, 0] = 1.0
     emissions[last] = np.eye(3)[1:]
-    start = np.zeros(2 * around)
-    start[[0, around]] = 0.5
+    initial = np.zeros(2 * around)
+    initial[[0, around]] = 0.5
     if stationary:
-        start[:] = 0.5 / around
-    return HmmModel(ChainTables(start, moves, (emissions,)), ("A", "X", "Y"))
+        initial[:] = 0.5 / around
+    return HmmModel(ChainTables(initial, transitions, (emissions,)), ("A", "X", "Y"))

@@ -188,8 +188,8 @@ def test_damaged_files_are_refused(tmp_path):
                 lambda header, _: header.update(symbols="abc"),
                 lambda header, _: header.update(symbols=["a"]),
                 lambda header, _: header["parameters"].update(kind="operators"),
-                lambda _, arrays: arrays.pop("parameters.moves"),
-                lambda _, arrays: arrays.update({"parameters.start": np.array([0.5, 0.5])}),
+                lambda _, arrays: arrays.pop("parameters.transitions"),
+                lambda _, arrays: arrays.update({"parameters.initial": np.array([0.5, 0.5])}),
             ],
         ),
         (

@@ -16,9 +16,11 @@ SETTINGS = HMMSettings("auto", None, "diagonal", False, 1.0, 1, 1e-2, 200, 1, 0)
 
 def chain_of(means, variances):
     k = len(means)
-    moves = 0.5 * np.eye(k) + 0.5 / k
+    transitions = 0.5 * np.eye(k) + 0.5 / k
     covariances = np.array(variances)[:, None, None]
-    return GaussianChain(np.full(k, 1 / k), moves, np.array(means)[:, None], covariances, True)
+    return GaussianChain(
+        np.full(k, 1 / k), transitions, np.array(means)[:, None], covariances, True
+    )
 
 
 TRUTH = chain_of([-1.5, -0.5, 0.5, 1.5], [0.02] * 4)
@@ -27,7 +29,7 @@ TRUTH = chain_of([-1.5, -0.5, 0.5, 1.5], [0.02] * 4)
 @pytest.fixture(scope="module")
 def rows():
     rng = np.random.default_rng(0)
-    states = drawn_states(TRUTH, TRUTH.start, (120, 10), rng)
+    states = drawn_states(TRUTH, TRUTH.initial, (120, 10), rng)
     values = drawn_rows(TRUTH, states, rng).reshape(1200, 1)
     return Rows(values, np.arange(121, dtype=np.int64) * 10)
 

@@ -34,19 +34,19 @@ def by_paths(tables, rows):
         spelt = product(*[[s] if s >= 0 else range(tables.n_symbols) for s in row])
         for word in spelt:
             for path in product(range(tables.n_states), repeat=len(row) + 1):
-                weight = tables.start[path[0]] * tables.emit[path[-1], end]
+                weight = tables.initial[path[0]] * tables.emit[path[-1], end]
                 for a, q, r in zip(word, path[:-1], path[1:], strict=True):
-                    weight *= tables.emit[q, a] * tables.moves[layout.groups[a], q, r]
+                    weight *= tables.emit[q, a] * tables.transitions[layout.groups[a], q, r]
                 paths.append((word, path, weight))
         mass = sum(weight for *_, weight in paths)
         total += np.log(mass)
         for word, path, weight in paths:
             share = weight / mass
-            room.start[path[0]] += share
+            room.initial[path[0]] += share
             room.emit[path[-1], end] += share
             for a, q, r in zip(word, path[:-1], path[1:], strict=True):
                 room.emit[q, a] += share
-                room.moves[layout.groups[a], q, r] += share
+                room.transitions[layout.groups[a], q, r] += share
     return total, counts
 
 
@@ -82,15 +82,15 @@ def log_joint(word_paths, n_states, n_symbols, prior, groups):
     """Log-probability of paths and symbols with all tables summed out."""
     starts = np.zeros(n_states)
     shown = np.zeros((n_states, n_symbols + 1))
-    moves = np.zeros((max(groups) + 1, n_states, n_states))
+    transitions = np.zeros((max(groups) + 1, n_states, n_states))
     for word, path in word_paths:
         starts[path[0]] += 1
         shown[path[-1], n_symbols] += 1
         for a, q, r in zip(word, path[:-1], path[1:], strict=True):
             shown[q, a] += 1
-            moves[groups[a], q, r] += 1
+            transitions[groups[a], q, r] += 1
     total = 0.0
-    tables = ((starts, prior.start), (shown, prior.emit), (moves, prior.move))
+    tables = ((starts, prior.initial), (shown, prior.emit), (transitions, prior.move))
     for table, pseudo in tables:
         for row in table.reshape(-1, table.shape[-1]):
             total += lgamma(pseudo * len(row)) - lgamma(row.sum() + pseudo * len(row))

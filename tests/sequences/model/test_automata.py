@@ -13,7 +13,7 @@ from tacit.sequences.moments.hankel import STATISTICS, SubstringCounts, hankel_b
 
 
 def values(operators, word):
-    return string_value(operators.start, operators.steps, operators.stop, word)
+    return string_value(operators.initial, operators.steps, operators.stop, word)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -37,13 +37,13 @@ def test_each_form_gives_back_the_others(form):
     exact = random_tables(4, 3, 3).automaton
     turn = {"string": Automaton.of_string, "prefix": Automaton.of_prefix}
     found = turn.get(form, Automaton.of_substring)(getattr(exact, form))
-    for name in ("start", "steps", "stop", "total", "past"):
+    for name in ("initial", "steps", "stop", "total", "past"):
         assert getattr(found, name) == pytest.approx(getattr(exact, name), abs=1e-12)
 
 
 def test_probabilities_of_all_strings_sum_to_one():
     exact = random_tables(5).automaton
-    assert exact.start @ exact.total == pytest.approx(1.0)
+    assert exact.initial @ exact.total == pytest.approx(1.0)
     mass = sum(values(exact.string, word) for word in words(2, 6))
     longer = sum(values(exact.prefix, word) for word in words(2, 7) if len(word) == 7)
     assert mass + longer == pytest.approx(1.0)
@@ -61,7 +61,7 @@ def test_truncated_and_sparse_decompositions_agree_with_the_full_one(monkeypatch
     sparse = hankel_factors(hankel_blocks(counts, "substring", 200, 3), 5, scaled=True).automaton(3)
     for other in (cut, sparse):
         assert other.steps == pytest.approx(full.steps, abs=1e-8)
-        assert other.start == pytest.approx(full.start, abs=1e-8)
+        assert other.initial == pytest.approx(full.initial, abs=1e-8)
 
 
 @pytest.mark.parametrize("scaled", [False, True])
@@ -95,7 +95,7 @@ def test_a_layout_holds_all_tables():
         layout = tables.layout
         back = layout.tables(tables.flat)
         assert len(tables.flat) == layout.size
-        assert np.array_equal(back.moves, tables.moves)
+        assert np.array_equal(back.transitions, tables.transitions)
         assert np.array_equal(back.emit, tables.emit)
         rows = np.add.reduceat(tables.flat, layout.row_starts)
         assert rows == pytest.approx(np.ones(len(rows)))

@@ -65,13 +65,13 @@ def test_exact_moments_of_kernel_features_give_exact_sequence_densities(seed):
 
 def test_longer_stretches_see_more_states_than_symbols():
     """The AAX/AAY process: one symbol hardly tells the state, several do."""
-    moves = np.zeros((5, 5))
+    transitions = np.zeros((5, 5))
     for state, after in ((0, 1), (1, 2), (2, 3), (3, 4), (4, 0)):
-        moves[state, after] = 0.9
-        moves[state, state] = 0.1
+        transitions[state, after] = 0.9
+        transitions[state, state] = 0.1
     emit = np.array([[0.9, 0.1], [0.8, 0.2], [0.1, 0.9], [0.7, 0.3], [0.2, 0.8]])
     chain = random_chain(5, 2, 0)
-    chain = type(chain)(np.full(5, 0.2), moves, (emit,))
+    chain = type(chain)(np.full(5, 0.2), transitions, (emit,))
     one = population_moments(chain, np.eye(2))
     assert len(leading_directions(one, 5).sizes) == 2
     with pytest.raises(RankError, match="2 directions"):
@@ -103,7 +103,7 @@ def test_tables_and_their_dense_steps_are_the_same_chain():
     chain = random_chain(3, 4, 5)
     tables = chain.operators
     assert isinstance(tables.step, Hadamard)
-    steps = Operators.of_steps(chain.start, tables.steps, np.ones(3))
+    steps = Operators.of_steps(chain.initial, tables.steps, np.ones(3))
     features = np.eye(4)[[0, 3, 1, 1]]
     assert value(steps, features) == pytest.approx(value(tables, features), rel=1e-12)
     assert steps.mean == pytest.approx(chain.stationary, abs=1e-10)
@@ -132,4 +132,4 @@ def test_a_blend_without_changes_is_the_mixture_of_its_parts():
     features = np.eye(3)[[0, 2, 2, 1]]
     truth = sum(w * value(part.operators, features) for w, part in zip(weights, parts, strict=True))
     assert value(both.operators, features) == pytest.approx(truth, rel=1e-12)
-    assert blended(parts, weights, 0.1).moves.sum(axis=1) == pytest.approx(np.ones(5))
+    assert blended(parts, weights, 0.1).transitions.sum(axis=1) == pytest.approx(np.ones(5))

@@ -31,7 +31,7 @@ def mean_of_two():
 
 def probability(predictor, word):
     parts = zip(predictor.weights, predictor.parts, strict=True)
-    return sum(w * string_value(p.start, p.steps, p.stop, word) for w, p in parts)
+    return sum(w * string_value(p.initial, p.steps, p.stop, word) for w, p in parts)
 
 
 def test_strings_have_the_mean_of_the_parts_probabilities():
@@ -183,7 +183,7 @@ def test_what_comes_steps_later_is_that_of_enumeration():
 
     def begins(word):
         parts = zip(predictor.weights, predictor.parts, ones, strict=True)
-        return sum(w * string_value(p.start, p.steps, one, word) for w, p, one in parts)
+        return sum(w * string_value(p.initial, p.steps, one, word) for w, p, one in parts)
 
     for symbol in (0, 1):
         total = sum(begins((*prefix, *pair, symbol)) for pair in np.ndindex(2, 2))
@@ -196,7 +196,7 @@ def noisy(seed, n_symbols=2):
     exact = random_tables(seed, 3, n_symbols).automaton
     noise = [0.5 * rng.normal(size=each.shape) for each in (exact.steps, exact.stop, exact.total)]
     return Automaton(
-        exact.start,
+        exact.initial,
         exact.steps + noise[0],
         exact.stop + noise[1],
         exact.total + noise[2],

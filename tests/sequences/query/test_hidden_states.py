@@ -23,18 +23,20 @@ N_STATES, N_SYMBOLS = 3, 2
 def random_tables(seed, zeros=False):
     rng = np.random.default_rng(seed)
     shapes = (N_STATES,), (N_STATES, N_STATES), (N_STATES, N_SYMBOLS)
-    start, moves, emit = (rng.random(shape) + 0.05 for shape in shapes)
+    initial, transitions, emit = (rng.random(shape) + 0.05 for shape in shapes)
     if zeros:
-        start[0] = moves[1, 2] = moves[2, 0] = emit[1, 1] = 0.0
-    start, moves, emit = (each / each.sum(axis=-1, keepdims=True) for each in (start, moves, emit))
-    return ChainTables(start, moves, (emit,))
+        initial[0] = transitions[1, 2] = transitions[2, 0] = emit[1, 1] = 0.0
+    initial, transitions, emit = (
+        each / each.sum(axis=-1, keepdims=True) for each in (initial, transitions, emit)
+    )
+    return ChainTables(initial, transitions, (emit,))
 
 
 def joint(tables, codes, states):
     """P(states, symbols), a missing symbol summed out."""
     value = 1.0
     for t, (code, state) in enumerate(zip(codes, states, strict=True)):
-        value *= tables.start[state] if t == 0 else tables.moves[states[t - 1], state]
+        value *= tables.initial[state] if t == 0 else tables.transitions[states[t - 1], state]
         value *= 1.0 if code < 0 else tables.emit[0][state, code]
     return value
 
@@ -176,11 +178,11 @@ def test_no_sequences_give_no_answers():
 
 def test_draws_follow_the_tables():
     tables, rng = TABLES[2], np.random.default_rng(5)
-    states = drawn_states(tables, tables.start, (200_000, 2), rng)
+    states = drawn_states(tables, tables.initial, (200_000, 2), rng)
     codes = drawn_symbols(tables.emit[0], states, rng)
     shares = np.zeros((N_STATES, N_STATES, N_SYMBOLS))
     np.add.at(shares, (states[:, 0], states[:, 1], codes[:, 1]), 1 / len(states))
-    truth = tables.start[:, None, None] * tables.moves[:, :, None] * tables.emit[0][None]
+    truth = tables.initial[:, None, None] * tables.transitions[:, :, None] * tables.emit[0][None]
     assert shares == pytest.approx(truth, abs=0.005)  # several standard errors of 0.001
     assert not shares[truth == 0].any()
 

@@ -37,7 +37,7 @@ def test_values_of_all_prefixes_are_those_of_enumeration(dense):
     chain = random_chain(3, 4, 0)
     operators = chain.operators
     if dense:
-        operators = Operators.of_steps(operators.start, operators.steps, operators.stop)
+        operators = Operators.of_steps(operators.initial, operators.steps, operators.stop)
     walk, _ = walk_of(operators, STRINGS)
     sign, log_abs = walk.prefix_values()
     assert (sign == 1).all()

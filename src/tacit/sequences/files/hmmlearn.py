@@ -39,7 +39,7 @@ def hmmlearn_model(model: HMMQueries) -> Any:
     else:
         out = hmm.CategoricalHMM(n_features=learnt.emit[0].shape[1], **arguments)
         out.emissionprob_ = learnt.emit[0].copy()
-    out.startprob_, out.transmat_ = learnt.start.copy(), learnt.moves.copy()
+    out.startprob_, out.transmat_ = learnt.initial.copy(), learnt.transitions.copy()
     return out
 
 
@@ -62,9 +62,12 @@ def parameters_from_hmmlearn(model: Any) -> ChainTables | GaussianChain:
             f"a {type(model).__name__} cannot be taken over; give a fitted CategoricalHMM or GaussianHMM of "
             f"hmmlearn"
         )
-    start, moves = _rows(model.startprob_, "startprob_"), _rows(model.transmat_, "transmat_")
+    initial, transitions = (
+        _rows(model.startprob_, "startprob_"),
+        _rows(model.transmat_, "transmat_"),
+    )
     if has_symbols:
-        return ChainTables(start, moves, (_rows(model.emissionprob_, "emissionprob_"),))
+        return ChainTables(initial, transitions, (_rows(model.emissionprob_, "emissionprob_"),))
     means = np.array(model.means_, dtype=np.float64)
     d = means.shape[1]
     # whatever the type is there, this gives (state, column, column), except diagonals of old versions
@@ -75,7 +78,7 @@ def parameters_from_hmmlearn(model: Any) -> ChainTables | GaussianChain:
         spread = spread[::d]  # fitted spherical ones stand there once for each column
     diagonal = getattr(model, "covariance_type", "full") in ("diag", "spherical")
     return GaussianChain(
-        start, moves, means, np.broadcast_to(spread, (len(means), d, d)).copy(), diagonal
+        initial, transitions, means, np.broadcast_to(spread, (len(means), d, d)).copy(), diagonal
     )
 
 

@@ -100,7 +100,7 @@ def fit_stream(
         return found, replace(stream, online=replace(begun, tables=tables))
     counts, tables = stream.counts, online.tables
     if settings.stationary:
-        tables = replace(tables, start=tables.stationary)
+        tables = replace(tables, initial=tables.stationary)
     told = {
         **_sizes(counts, settings),
         "n_states": tables.n_states,
@@ -229,8 +229,8 @@ def _unvisited(
 ) -> list[int]:
     """States that less than half a position is expected to be in."""
     length = int(np.clip(n_positions / max(n_sequences, 1), 1, 1000))
-    state, visits = learnt.start, np.zeros(learnt.n_states)
+    state, visits = learnt.initial, np.zeros(learnt.n_states)
     for _ in range(length):
         visits += state
-        state = state @ learnt.moves
+        state = state @ learnt.transitions
     return np.flatnonzero(visits / length * n_positions < 0.5).tolist()

@@ -23,7 +23,7 @@ from tacit.sequences.learn.starts.gaussian_hmm import (
     by_rows,
     even_chain,
     neighbours,
-    with_random_moves,
+    with_random_transitions,
 )
 from tacit.sequences.learn.starts.regroup import regroupings
 from tacit.sequences.model.gaussian_hmm import GaussianChain
@@ -116,7 +116,7 @@ def _random_starts(
     for place in range(ROUNDS_OF_SINGLE if rows.values.shape[1] == 1 else ROUNDS):
         for kind, beside in (("clusters", False), ("clusters beside neighbours", True)):
             chain = by_clusters(rows, n_states, rng, diagonal=diagonal, beside=beside)
-            starts[f"{kind} {place + 1}"] = chain if beside else with_random_moves(chain, rng)
+            starts[f"{kind} {place + 1}"] = chain if beside else with_random_transitions(chain, rng)
         for kind, wide in (("rows", 1.0), ("small rows", SMALL)):
             chain = by_rows(rows.filled, n_states, rng, wide=wide, diagonal=diagonal)
             starts[f"{kind} {place + 1}"] = chain
@@ -231,6 +231,6 @@ def _by_cells(
     posterior = smoothed(tables, symbol_evidence(tables.emit[0], codes, rows.ends))
     diagonal = settings.covariance == "diagonal"
     means, covariances = densities(row_sums(rows, posterior, None, diagonal=diagonal), 1.0)
-    chain = GaussianChain(tables.start, tables.moves, means, covariances, diagonal)
+    chain = GaussianChain(tables.initial, tables.transitions, means, covariances, diagonal)
     told = {"cells": {"n_cells": cells.n_symbols, **told}}
     return chain, told

@@ -137,7 +137,7 @@ def learn_tables(task: Task, n_states: int) -> tuple[ChainTables, Told]:
     way = {"tensor": _tensor, "em": _em, "online-em": _online}.get(task.settings.learn, _auto)
     tables, told = way(task, n_states)
     if task.settings.stationary:
-        tables = replace(tables, start=tables.stationary)
+        tables = replace(tables, initial=tables.stationary)
     return tables.ordered(np.argsort(-tables.stationary, kind="stable")), told
 
 
@@ -199,8 +199,8 @@ def _with_pseudo_counts(
         return np.asarray(found / found.sum(axis=-1, keepdims=True))
 
     return ChainTables(
-        mixed(tables.start, float(max(counts.n_sequences, 1)), pseudo_counts[0]),
-        mixed(tables.moves, visits, pseudo_counts[1]),
+        mixed(tables.initial, float(max(counts.n_sequences, 1)), pseudo_counts[0]),
+        mixed(tables.transitions, visits, pseudo_counts[1]),
         (mixed(tables.emit[0], visits, pseudo_counts[2]),),
     )
 
@@ -290,8 +290,8 @@ def _longer_windows(task: Task, n_states: int) -> tuple[WindowMoments | None, in
 
 def _rows(settings: HMMSettings) -> tuple[float, float, float]:
     """Pseudo-counts of each row of starts, moves and emissions."""
-    starts, moves, emissions = (settings.pseudo_counts * each for each in USUAL_PSEUDO_COUNTS)
-    return starts, moves, emissions
+    starts, transitions, emissions = (settings.pseudo_counts * each for each in USUAL_PSEUDO_COUNTS)
+    return starts, transitions, emissions
 
 
 def _spectrum(moments: TripleMoments, n_states: int) -> Told:
@@ -354,7 +354,7 @@ def _operators(task: Task, rank: int) -> tuple[ProperOperators, Told]:
         operators = spectral_operators(windows, directions, rank, np.ones(counts.n_symbols))
         told = {"singular_values": [float(each) for each in directions.sizes]}
     if task.settings.stationary:
-        operators = replace(operators, start=operators.mean)
+        operators = replace(operators, initial=operators.mean)
     return ProperOperators(operators, shares, 0.0), told
 
 

@@ -290,16 +290,16 @@ def _joined(
             placed_weights(weights, [each[column] for each in encoders], place)
             for column, weights in enumerate(own.emit)
         )
-        out.append(ChainTables(own.start, own.moves, emit))
+        out.append(ChainTables(own.initial, own.transitions, emit))
     return found, out
 
 
 def _settled(tables: ChainTables, n_sequences: int) -> ChainTables:
     """The states from the most to the least frequent, and starts that a few sequences did not decide."""
     usual = tables.stationary
-    start = (n_sequences * tables.start + USUAL_STARTS * usual) / (n_sequences + USUAL_STARTS)
+    start = (n_sequences * tables.initial + USUAL_STARTS * usual) / (n_sequences + USUAL_STARTS)
     order = np.argsort(-usual, kind="stable")
-    return ChainTables(start, tables.moves, tables.emit).ordered(order)
+    return ChainTables(start, tables.transitions, tables.emit).ordered(order)
 
 
 def _chosen(choice: Choice) -> list[Trial]:

@@ -123,7 +123,7 @@ class Seeing:
         usual = moments.future / float(moments.n_windows)
         n_firsts = float(moments.n_firsts)
         start = (moments.first + USUAL_STARTS * usual) / (n_firsts + USUAL_STARTS)
-        return spectral_operators(moments, self.directions, rank, self.encoder.total, start=start)
+        return spectral_operators(moments, self.directions, rank, self.encoder.total, initial=start)
 
 
 def fitting_stretches(lengths: NDArray[np.int64]) -> tuple[int, ...]:

@@ -30,7 +30,7 @@ def _onwards(above, emit, step, symbol, own):
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def forward(start, emit, moves, groups, parents, symbols, states, logs):
+def forward(initial, emit, transitions, groups, parents, symbols, states, logs):
     """Probabilities of states given each beginning, and the logarithms of the beginnings' probabilities.
 
     Parameters
@@ -43,20 +43,20 @@ def forward(start, emit, moves, groups, parents, symbols, states, logs):
     states : (node, state)  filled
     logs : (node,)  filled
     """
-    k = len(start)
+    k = len(initial)
     n_symbols = emit.shape[1] - 1
     for q in range(k):
-        states[0, q] = start[q]
+        states[0, q] = initial[q]
     logs[0] = 0.0
     for node in range(1, len(parents)):
         above, own, symbol = states[parents[node]], states[node], symbols[node]
         for r in range(k):
             own[r] = 0.0
         if symbol >= 0:
-            _onwards(above, emit, moves[groups[symbol]], symbol, own)
+            _onwards(above, emit, transitions[groups[symbol]], symbol, own)
         else:
             for any_symbol in range(n_symbols):
-                _onwards(above, emit, moves[groups[any_symbol]], any_symbol, own)
+                _onwards(above, emit, transitions[groups[any_symbol]], any_symbol, own)
         total = 0.0
         for r in range(k):
             total += own[r]
@@ -90,7 +90,19 @@ def _backwards(above, emit, step, symbol, scale, own, back, n_emit, n_moves):
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
 def expect(
-    start, emit, moves, groups, parents, symbols, ends, states, logs, back, n_start, n_emit, n_moves
+    initial,
+    emit,
+    transitions,
+    groups,
+    parents,
+    symbols,
+    ends,
+    states,
+    logs,
+    back,
+    n_start,
+    n_emit,
+    n_moves,
 ):
     """Log-likelihood of the sequences of a tree; expected counts of starts, symbols and moves are filled.
 
@@ -102,8 +114,8 @@ def expect(
     back : (node, state)  room
     n_start, n_emit, n_moves : like start, emit, moves
     """
-    forward(start, emit, moves, groups, parents, symbols, states, logs)
-    k = len(start)
+    forward(initial, emit, transitions, groups, parents, symbols, states, logs)
+    k = len(initial)
     n_symbols = emit.shape[1] - 1
     n_emit[:] = 0.0
     n_moves[:] = 0.0
@@ -125,13 +137,13 @@ def expect(
         above, own, under = states[up], back[node], back[up]
         if symbol >= 0:
             g = groups[symbol]
-            _backwards(above, emit, moves[g], symbol, scale, own, under, n_emit, n_moves[g])
+            _backwards(above, emit, transitions[g], symbol, scale, own, under, n_emit, n_moves[g])
         else:
             for each in range(n_symbols):
                 g = groups[each]
-                _backwards(above, emit, moves[g], each, scale, own, under, n_emit, n_moves[g])
+                _backwards(above, emit, transitions[g], each, scale, own, under, n_emit, n_moves[g])
     for q in range(k):
-        n_start[q] = start[q] * back[0, q]
+        n_start[q] = initial[q] * back[0, q]
     return total
 
 
@@ -150,7 +162,7 @@ def _drawn(weights, uniform):
 
 
 @njit(cache=True, nogil=True)
-def draw_paths(start, emit, moves, groups, codes, ends, places, states, uniforms, paths):
+def draw_paths(initial, emit, transitions, groups, codes, ends, places, states, uniforms, paths):
     """Paths of states drawn given whole sequences.
 
     Parameters
@@ -163,7 +175,7 @@ def draw_paths(start, emit, moves, groups, codes, ends, places, states, uniforms
     uniforms : (position + sequence,)
     paths : (position + sequence,)  filled
     """
-    k = len(start)
+    k = len(initial)
     n_symbols = emit.shape[1] - 1
     weights = np.empty(k)
     for sequence in range(len(ends) - 1):
@@ -178,17 +190,19 @@ def draw_paths(start, emit, moves, groups, codes, ends, places, states, uniforms
                 symbol, after = codes[ends[sequence] + t], paths[base + t + 1]
                 for q in range(k):
                     if symbol >= 0:
-                        weights[q] = here[q] * emit[q, symbol] * moves[groups[symbol], q, after]
+                        weights[q] = (
+                            here[q] * emit[q, symbol] * transitions[groups[symbol], q, after]
+                        )
                     else:
                         weights[q] = 0.0
                         for each in range(n_symbols):
-                            through = emit[q, each] * moves[groups[each], q, after]
+                            through = emit[q, each] * transitions[groups[each], q, after]
                             weights[q] += here[q] * through
             paths[base + t] = _drawn(weights, uniforms[base + t])
 
 
 @njit(cache=True, nogil=True)
-def draw_symbols(emit, moves, groups, codes, ends, paths, uniforms, out):
+def draw_symbols(emit, transitions, groups, codes, ends, paths, uniforms, out):
     """Symbols with those that are missing drawn, given the states before and after them."""
     n_symbols = emit.shape[1] - 1
     weights = np.empty(n_symbols)
@@ -198,7 +212,7 @@ def draw_symbols(emit, moves, groups, codes, ends, paths, uniforms, out):
             if codes[at] < 0:
                 q, r = paths[at + sequence], paths[at + sequence + 1]
                 for each in range(n_symbols):
-                    weights[each] = emit[q, each] * moves[groups[each], q, r]
+                    weights[each] = emit[q, each] * transitions[groups[each], q, r]
                 out[at] = _drawn(weights, uniforms[at])
 
 
@@ -281,12 +295,12 @@ def walk_contexts(first, parents, symbols, base, limit):
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def values(start, steps, through, stop, codes, ends):
+def values(initial, steps, through, stop, codes, ends):
     """(sequence,) raw values of sequences: a vector, a matrix for each symbol, a vector."""
-    k, out = len(start), np.empty(len(ends) - 1)
+    k, out = len(initial), np.empty(len(ends) - 1)
     now, after = np.empty(k), np.empty(k)
     for sequence in range(len(ends) - 1):
-        now[:] = start
+        now[:] = initial
         for place in range(ends[sequence], ends[sequence + 1]):
             step = steps[codes[place]] if codes[place] >= 0 else through
             after[:] = 0.0

@@ -15,7 +15,7 @@ TINY = 1e-300
 
 
 @njit(cache=True, nogil=True)
-def forward(start, transitions, likelihoods, ends, now, logs):
+def forward(initial, transitions, likelihoods, ends, now, logs):
     """Probabilities of states given all up to each position, and logarithms of one-step likelihoods.
 
     Parameters
@@ -27,11 +27,11 @@ def forward(start, transitions, likelihoods, ends, now, logs):
     now : (position, state)  filled
     logs : (position,)  filled
     """
-    k = len(start)
+    k = len(initial)
     before = np.empty(k)
     for sequence in range(len(ends) - 1):
         for m in range(k):
-            before[m] = start[m]
+            before[m] = initial[m]
         for t in range(ends[sequence], ends[sequence + 1]):
             total = 0.0
             for m in range(k):
@@ -50,18 +50,20 @@ def forward(start, transitions, likelihoods, ends, now, logs):
 
 
 @njit(cache=True, nogil=True)
-def forward_backward(start, transitions, likelihoods, ends, posterior, logs, starts, moves):
-    """Posteriors of states given whole sequences, expected starts and moves.
+def forward_backward(
+    initial, transitions, likelihoods, ends, posterior, logs, initial_counts, counts
+):
+    """Posteriors of states given whole sequences, expected initial states and transitions.
 
     Parameters
     ----------
-    start, transitions, likelihoods, ends, logs : see `forward`
+    initial, transitions, likelihoods, ends, logs : see `forward`
     posterior : (position, state)  filled
-    starts : (state,)  expected counts are added
-    moves : (state, next state)  expected counts are added
+    initial_counts : (state,)  expected counts are added
+    counts : (state, next state)  expected counts of transitions are added
     """
-    k = len(start)
-    forward(start, transitions, likelihoods, ends, posterior, logs)
+    k = len(initial)
+    forward(initial, transitions, likelihoods, ends, posterior, logs)
     beyond = np.empty(k)
     ahead = np.empty(k)
     for sequence in range(len(ends) - 1):
@@ -80,11 +82,11 @@ def forward_backward(start, transitions, likelihoods, ends, posterior, logs, sta
                 for n in range(k):
                     through = transitions[m, n] * ahead[n]
                     summed += through
-                    moves[m, n] += share * through
+                    counts[m, n] += share * through
                 beyond[m] = summed
                 posterior[t, m] = share * summed
         for m in range(k):
-            starts[m] += posterior[first, m]
+            initial_counts[m] += posterior[first, m]
 
 
 @njit(cache=True, nogil=True)

@@ -179,16 +179,16 @@ def _padded(states, t, lengths, value):
 
 
 @njit(cache=True, nogil=True, fastmath=_ROUGH)
-def _forward(start, backwards, densities, columns, lengths, room, logs):
+def _forward(initial, backwards, densities, columns, lengths, room, logs):
     """One block from its beginning; logarithms of likelihoods are added to `logs`, (lane,)."""
     whiteners, shifts, constants, diagonal = densities
     likely, now, over, before, power, work, total, product = room
-    k, n, lanes = len(start), len(columns), len(logs)
+    k, n, lanes = len(initial), len(columns), len(logs)
     bits = power.view(np.int64)
     for s in range(lanes):
         product[s] = 1.0
         for m in range(k):
-            before[m, s] = start[m]
+            before[m, s] = initial[m]
     for t in range(n):
         _log_densities(columns[t], whiteners, shifts, constants, diagonal, work, likely[t])
         _below_top(likely[t], work)
@@ -211,7 +211,7 @@ def _forward(start, backwards, densities, columns, lengths, room, logs):
 
 
 @njit(cache=True, nogil=True, fastmath=_ROUGH)
-def _backward(moves, diagonal, columns, lengths, room, pairs, sums):
+def _backward(transitions, diagonal, columns, lengths, room, pairs, sums):
     """One block from its end: states given all, added up with rows; `now` ends as theirs."""
     likely, now, over, beyond, power, work = room[:6]
     k, lanes = beyond.shape
@@ -225,7 +225,7 @@ def _backward(moves, diagonal, columns, lengths, room, pairs, sums):
             for m in range(k):
                 for s in range(lanes):
                     ahead[m, s] = likely[t + 1, m, s] * beyond[m, s] * share[s]
-            _moved(moves, ahead, beyond)
+            _moved(transitions, ahead, beyond)
             if t + 1 >= lengths[-1]:
                 _padded(ahead, t + 1, lengths, 0.0)
             _add_pairs(now[t], ahead, pairs)
@@ -239,7 +239,17 @@ def _backward(moves, diagonal, columns, lengths, room, pairs, sums):
 
 @njit(cache=True, nogil=True)
 def expect_numbers(
-    start, moves, means, whiteners, log_sizes, diagonal, columns, begins, lengths, counts, sums
+    initial,
+    transitions,
+    means,
+    whiteners,
+    log_sizes,
+    diagonal,
+    columns,
+    begins,
+    lengths,
+    counts,
+    sums,
 ):
     """Log-likelihood of whole rows of numbers, and expected counts and sums.
 
@@ -272,7 +282,7 @@ def expect_numbers(
     for m in range(k):
         constants[m] = -d * _HALF_LOG_TAU - log_sizes[m]
         for other in range(k):
-            backwards[other, m] = moves[m, other]
+            backwards[other, m] = transitions[m, other]
         for i in range(d):
             for j in range(i + 1):
                 shifts[m, i] += whiteners[m, i, j] * means[m, j]
@@ -284,14 +294,14 @@ def expect_numbers(
     added = np.zeros((k, lanes)), np.zeros((k, d, lanes)), np.zeros((k, d, d, lanes))
     for block in range(len(lengths)):
         own = columns[begins[block] : begins[block + 1]]
-        _forward(start, backwards, densities, own, lengths[block], room, logs)
-        _backward(moves, diagonal, own, lengths[block], room, pairs, added)
+        _forward(initial, backwards, densities, own, lengths[block], room, logs)
+        _backward(transitions, diagonal, own, lengths[block], room, pairs, added)
         for m in range(k):
             counts[0][m] += _total(states[1][0, m])
     for m in range(k):
         sums[0][m] += _total(added[0][m])
         for other in range(k):
-            counts[1][m, other] += _total(pairs[m, other]) * moves[m, other]
+            counts[1][m, other] += _total(pairs[m, other]) * transitions[m, other]
         for i in range(d):
             sums[1][m, i] += _total(added[1][m, i])
             for j in range(i + 1):

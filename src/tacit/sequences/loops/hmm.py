@@ -44,12 +44,12 @@ def _mix(past, at, weights, now):
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _forward(codes, start, moves, emit, alpha, seen, over, now):
+def _forward(codes, initial, transitions, emit, alpha, seen, over, now):
     """Probabilities of states given all so far into `alpha`; likelihoods into `seen`; one over sums of both.
 
     Returns the log-likelihood of all lanes.
     """
-    k, length = len(start), len(codes)
+    k, length = len(initial), len(codes)
     outside = len(emit) - 1
     log = 0.0
     product = np.ones(LANES)
@@ -62,9 +62,9 @@ def _forward(codes, start, moves, emit, alpha, seen, over, now):
                 seen[n, i] = emit[x, n]
         if t == 0:
             for n in range(k):
-                now[n, :] = start[n]
+                now[n, :] = initial[n]
         else:
-            _mix(alpha, at - np.uint64(LANES), moves, now)
+            _mix(alpha, at - np.uint64(LANES), transitions, now)
         for lane in range(LANES):
             total[lane] = 0
         for n in range(k):
@@ -72,7 +72,7 @@ def _forward(codes, start, moves, emit, alpha, seen, over, now):
                 now[n, lane] *= seen[n, at + np.uint64(lane)]
                 total[lane] += now[n, lane]
         for lane in range(LANES):
-            found = max(total[lane], start.dtype.type(LEAST))
+            found = max(total[lane], initial.dtype.type(LEAST))
             # Beyond the end nothing is left to divide, and nothing counts.
             inside = row[lane] != outside
             product[lane] *= found if inside else 1.0
@@ -145,7 +145,7 @@ def _count_moves(alpha, ahead, size, moved):
 
 
 @njit(cache=True, nogil=True)
-def expect(blocks, heads, lengths, low, high, start, moves, emit, starts, moved, emitted):
+def expect(blocks, heads, lengths, low, high, initial, transitions, emit, starts, moved, emitted):
     """Expected counts of the blocks from `low` to before `high`, added; returns their log-likelihood.
 
     Parameters
@@ -157,26 +157,26 @@ def expect(blocks, heads, lengths, low, high, start, moves, emit, starts, moved,
     starts, moved, emitted : of the same shapes, double precision
         `moved` lacks a factor of the chance of each move.
     """
-    k = len(start)
+    k = len(initial)
     longest = 0
     for block in range(low, high):
         longest = max(longest, heads[block + 1] - heads[block])
-    alpha = np.empty((k, longest * LANES), start.dtype)
-    seen = np.empty((k, longest * LANES), start.dtype)
-    over = np.empty(longest * LANES, start.dtype)
-    beyond = np.zeros((k, LANES), start.dtype)
-    back = moves.T.copy()
+    alpha = np.empty((k, longest * LANES), initial.dtype)
+    seen = np.empty((k, longest * LANES), initial.dtype)
+    over = np.empty(longest * LANES, initial.dtype)
+    beyond = np.zeros((k, LANES), initial.dtype)
+    back = transitions.T.copy()
     log = 0.0
     for block in range(low, high):
         codes = blocks[heads[block] : heads[block + 1]]
-        log += _forward(codes, start, moves, emit, alpha, seen, over, beyond)
+        log += _forward(codes, initial, transitions, emit, alpha, seen, over, beyond)
         _backward(codes, lengths[block], back, alpha, seen, over, beyond, starts, emitted)
         _count_moves(alpha, seen, len(codes) * LANES, moved)
     return log
 
 
 @njit(cache=True, nogil=True)
-def score(codes, ends, start, moves, emit, logs):
+def score(codes, ends, initial, transitions, emit, logs):
     """Fill `logs` (sequence,) with log-probabilities; minus infinity where a sequence cannot be.
 
     Parameters
@@ -186,10 +186,10 @@ def score(codes, ends, start, moves, emit, logs):
     start, moves : (state,), (state, next state)
     emit : (symbol, state)
     """
-    k = len(start)
+    k = len(initial)
     now, after = np.empty(k), np.empty(k)
     for sequence in range(len(ends) - 1):
-        now[:] = start
+        now[:] = initial
         log, product = 0.0, 1.0
         for t in range(ends[sequence], ends[sequence + 1]):
             x = codes[t]
@@ -210,7 +210,7 @@ def score(codes, ends, start, moves, emit, logs):
             for m in range(k):
                 share = now[m] / total
                 for n in range(k):
-                    after[n] += share * moves[m, n]
+                    after[n] += share * transitions[m, n]
             for n in range(k):
                 now[n] = after[n]
         logs[sequence] = log + math.log(product)

@@ -61,7 +61,7 @@ def most_likely(log_start, log_moves, logs, ends, path, values):
 
 
 @njit(cache=True, nogil=True)
-def draw_paths(first, moves, uniforms, states):
+def draw_paths(first, transitions, uniforms, states):
     """Paths of hidden states.
 
     Parameters
@@ -82,7 +82,7 @@ def draw_paths(first, moves, uniforms, states):
             # the sums may end a rounding error away from one
             state = min(np.searchsorted(row, uniforms[draw, t] * row[top], side="right"), top)
             states[draw, t] = state
-            row = moves[state]
+            row = transitions[state]
 
 
 @njit(cache=True, nogil=True)

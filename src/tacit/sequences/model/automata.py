@@ -37,7 +37,7 @@ class Automaton:
     ``start = past (I - A)``, with A the sum of the steps. Estimates have each from statistics of its own.
     """
 
-    start: Array  # (rank,)  at the start of a sequence
+    initial: Array  # (rank,)  at the start of a sequence
     steps: Array  # (symbol, rank, rank)
     stop: Array  # (rank,)  the value of ending here
     total: Array  # (rank,)  the value of all that may follow
@@ -46,7 +46,7 @@ class Automaton:
     @property
     def rank(self) -> int:
         """Length of a state."""
-        return len(self.start)
+        return len(self.initial)
 
     @property
     def n_symbols(self) -> int:
@@ -68,17 +68,17 @@ class Automaton:
         """(rank,) the mean state of all places, of value one."""
         mass = float(self.past @ self.total)
         size = float(np.abs(self.past) @ np.abs(self.total))
-        return self.past / mass if abs(mass) > _NOTHING * size else self.start
+        return self.past / mass if abs(mass) > _NOTHING * size else self.initial
 
     @cached_property
     def string(self) -> Operators:
         """Values of whole sequences."""
-        return Operators.of_steps(self.start, self.steps, self.stop)
+        return Operators.of_steps(self.initial, self.steps, self.stop)
 
     @cached_property
     def prefix(self) -> Operators:
         """Values of all sequences that begin with a string."""
-        return Operators.of_steps(self.start, self.steps, self.total)
+        return Operators.of_steps(self.initial, self.steps, self.total)
 
     @cached_property
     def substring(self) -> Operators:
@@ -89,15 +89,15 @@ class Automaton:
     def of_string(operators: Operators) -> Automaton:
         """The automaton whose string form this is."""
         beyond = _beyond(operators.steps)
-        start, stop = operators.start, operators.stop
-        return Automaton(start, operators.steps, stop, beyond @ stop, start @ beyond)
+        initial, stop = operators.initial, operators.stop
+        return Automaton(initial, operators.steps, stop, beyond @ stop, initial @ beyond)
 
     @staticmethod
     def of_prefix(operators: Operators) -> Automaton:
         """The automaton whose prefix form this is."""
         left = np.eye(operators.rank) - operators.steps.sum(axis=0)
         return Automaton.of_string(
-            Operators.of_steps(operators.start, operators.steps, left @ operators.stop)
+            Operators.of_steps(operators.initial, operators.steps, left @ operators.stop)
         )
 
     @staticmethod
@@ -105,7 +105,7 @@ class Automaton:
         """The automaton whose substring form this is."""
         left = np.eye(operators.rank) - operators.steps.sum(axis=0)
         return Automaton.of_string(
-            Operators.of_steps(operators.start @ left, operators.steps, left @ operators.stop)
+            Operators.of_steps(operators.initial @ left, operators.steps, left @ operators.stop)
         )
 
 
@@ -269,16 +269,16 @@ class AutomatonTables:
     Where moves do not depend on the symbol (`tied`), it is a hidden Markov model that says where it ends.
     """
 
-    start: Array  # (state,)
+    initial: Array  # (state,)
     emit: Array  # (state, symbol + 1)   the last is the end; rows sum to one
-    moves: (
+    transitions: (
         Array  # (symbol, state, next state), or (1, state, next state) where tied; rows sum to one
     )
 
     @property
     def n_states(self) -> int:
         """Number of hidden states."""
-        return len(self.start)
+        return len(self.initial)
 
     @property
     def n_symbols(self) -> int:
@@ -288,12 +288,12 @@ class AutomatonTables:
     @property
     def tied(self) -> bool:
         """Whether moves are the same for all symbols."""
-        return len(self.moves) == 1 and self.n_symbols > 1
+        return len(self.transitions) == 1 and self.n_symbols > 1
 
     @cached_property
     def steps(self) -> Array:
         """(symbol, state, next state) the chance of showing a symbol and moving on."""
-        return np.asarray(self.emit.T[:-1, :, None] * self.moves)
+        return np.asarray(self.emit.T[:-1, :, None] * self.transitions)
 
     @cached_property
     def through(self) -> Array:
@@ -310,23 +310,23 @@ class AutomatonTables:
         """The same as a weighted automaton, for the queries."""
         ones = np.ones(self.n_states)
         left = np.eye(self.n_states) - self.through
-        past = np.asarray(np.linalg.lstsq(left.T, self.start, rcond=None)[0], dtype=np.float64)
-        return Automaton(self.start, self.steps, self.stop.copy(), ones, past)
+        past = np.asarray(np.linalg.lstsq(left.T, self.initial, rcond=None)[0], dtype=np.float64)
+        return Automaton(self.initial, self.steps, self.stop.copy(), ones, past)
 
     @property
     def layout(self) -> AutomatonLayout:
         """Where the tables stand in a flat array."""
-        return AutomatonLayout(self.n_states, self.n_symbols, len(self.moves))
+        return AutomatonLayout(self.n_states, self.n_symbols, len(self.transitions))
 
     @property
     def flat(self) -> Array:
         """All tables in one array, see `AutomatonLayout`."""
-        return np.concatenate([self.start, self.emit.ravel(), self.moves.ravel()])
+        return np.concatenate([self.initial, self.emit.ravel(), self.transitions.ravel()])
 
     def ordered(self, order: NDArray[np.integer]) -> AutomatonTables:
         """The same automaton with its states in another order."""
-        moves = np.ascontiguousarray(self.moves[:, order][:, :, order])
-        return AutomatonTables(self.start[order], self.emit[order], moves)
+        transitions = np.ascontiguousarray(self.transitions[:, order][:, :, order])
+        return AutomatonTables(self.initial[order], self.emit[order], transitions)
 
 
 @dataclass(frozen=True)
@@ -352,12 +352,12 @@ class AutomatonLayout:
     @cached_property
     def row_starts(self) -> Integers:
         """Where each row of each table starts."""
-        k, (emit, moves, _) = self.n_states, self.bounds
+        k, (emit, transitions, _) = self.n_states, self.bounds
         return np.concatenate(
             [
                 [0],
                 emit + (self.n_symbols + 1) * np.arange(k),
-                moves + k * np.arange(self.n_groups * k),
+                transitions + k * np.arange(self.n_groups * k),
             ]
         ).astype(np.int64)
 
@@ -375,9 +375,9 @@ class AutomatonLayout:
 
     def tables(self, values: Array) -> AutomatonTables:
         """The tables that a flat array holds."""
-        k, (emit, moves, stop) = self.n_states, self.bounds
+        k, (emit, transitions, stop) = self.n_states, self.bounds
         return AutomatonTables(
             values[:emit],
-            values[emit:moves].reshape(k, self.n_symbols + 1),
-            values[moves:stop].reshape(self.n_groups, k, k),
+            values[emit:transitions].reshape(k, self.n_symbols + 1),
+            values[transitions:stop].reshape(self.n_groups, k, k),
         )

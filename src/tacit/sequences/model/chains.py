@@ -33,14 +33,16 @@ class Operators:
     given the state.
     """
 
-    start: Array  # (rank,)
+    initial: Array  # (rank,)
     step: Dense | Hadamard  # core (seen, before, after), or table (after, before)
     stop: Array  # (rank,)
     emit: tuple[Array, ...]  # per column: (feature, seen)
     total: tuple[Array, ...]  # per column: (seen,)   what a missing cell sends
 
     @staticmethod
-    def of_steps(start: Array, steps: Array, stop: Array, total: Array | None = None) -> Operators:
+    def of_steps(
+        initial: Array, steps: Array, stop: Array, total: Array | None = None
+    ) -> Operators:
         """A chain of one matrix for each feature.
 
         Parameters
@@ -60,12 +62,12 @@ class Operators:
         """
         n_features = len(steps)
         missing = np.ones(n_features) if total is None else total
-        return Operators(start, Dense(steps), stop, (np.eye(n_features),), (missing,))
+        return Operators(initial, Dense(steps), stop, (np.eye(n_features),), (missing,))
 
     @property
     def rank(self) -> int:
         """Length of a state."""
-        return len(self.start)
+        return len(self.initial)
 
     @cached_property
     def core(self) -> Array:
@@ -95,7 +97,7 @@ class Operators:
         leading = np.real(vectors[:, np.abs(values - 1).argmin()])
         mass = float(self.stop @ leading)
         if not np.isfinite(leading).all() or abs(mass) < 1e-9 * np.abs(leading * self.stop).sum():
-            return self.start
+            return self.initial
         return leading / mass
 
 
@@ -103,22 +105,22 @@ class Operators:
 class ChainTables:
     """A hidden Markov model: probabilities of starts, of moves, and of features given the state."""
 
-    start: Array  # (state,)
-    moves: Array  # (state, next state)   rows sum to one
+    initial: Array  # (state,)
+    transitions: Array  # (state, next state)   rows sum to one
     emit: tuple[Array, ...]  # per column: (state, feature)   rows sum to one
 
     @property
     def n_states(self) -> int:
         """Number of hidden states."""
-        return len(self.start)
+        return len(self.initial)
 
     @cached_property
     def operators(self) -> Operators:
         """The same as operators, for the queries."""
         ones = np.ones(self.n_states)
         return Operators(
-            self.start,
-            Hadamard(np.ascontiguousarray(self.moves.T)),
+            self.initial,
+            Hadamard(np.ascontiguousarray(self.transitions.T)),
             ones,
             tuple(np.ascontiguousarray(each.T) for each in self.emit),
             (ones,) * len(self.emit),
@@ -128,7 +130,7 @@ class ChainTables:
     def stationary(self) -> Array:
         """(state,) how often each state is visited in the long run."""
         k = self.n_states
-        system = np.vstack([self.moves.T - np.eye(k), np.ones(k)])
+        system = np.vstack([self.transitions.T - np.eye(k), np.ones(k)])
         right = np.append(np.zeros(k), 1.0)
         found = np.maximum(np.linalg.lstsq(system, right, rcond=None)[0], 0.0)
         return np.asarray(found / found.sum())
@@ -141,12 +143,14 @@ class ChainTables:
     @property
     def flat(self) -> Array:
         """All tables in one array, see `ChainLayout`."""
-        return np.concatenate([self.start, self.moves.ravel(), *(e.ravel() for e in self.emit)])
+        return np.concatenate(
+            [self.initial, self.transitions.ravel(), *(e.ravel() for e in self.emit)]
+        )
 
     def ordered(self, order: NDArray[np.integer]) -> ChainTables:
         """The same model with its states in another order."""
         emit = tuple(each[order] for each in self.emit)
-        return ChainTables(self.start[order], self.moves[np.ix_(order, order)], emit)
+        return ChainTables(self.initial[order], self.transitions[np.ix_(order, order)], emit)
 
 
 @dataclass(frozen=True)
@@ -204,12 +208,12 @@ def blended(parts: Sequence[ChainTables], weights: Array, leak: float) -> ChainT
     """
     arrival = np.concatenate([w * p.stationary for w, p in zip(weights, parts, strict=True)])
     n_states = len(arrival)
-    moves = np.tile(leak * arrival, (n_states, 1))
+    transitions = np.tile(leak * arrival, (n_states, 1))
     first = 0
     for part in parts:
         own = slice(first, first + part.n_states)
-        moves[own, own] += (1 - leak) * part.moves
+        transitions[own, own] += (1 - leak) * part.transitions
         first = own.stop
-    start = np.concatenate([w * p.start for w, p in zip(weights, parts, strict=True)])
+    initial = np.concatenate([w * p.initial for w, p in zip(weights, parts, strict=True)])
     emit = tuple(np.vstack(each) for each in zip(*(part.emit for part in parts), strict=True))
-    return ChainTables(start, moves, emit)
+    return ChainTables(initial, transitions, emit)

@@ -19,8 +19,8 @@ UNITS = 16.0  # of means, so that exponentials of outlying ones are numbers stil
 class GaussianChain:
     """Probabilities of starts and of moves, and a normal density for each state."""
 
-    start: Array  # (state,)
-    moves: Array  # (state, next state)   rows sum to one
+    initial: Array  # (state,)
+    transitions: Array  # (state, next state)   rows sum to one
     means: Array  # (state, column)
     covariances: Array  # (state, column, column)
     diagonal: bool  # whether columns are independent given the state
@@ -28,7 +28,7 @@ class GaussianChain:
     @property
     def n_states(self) -> int:
         """Number of hidden states."""
-        return len(self.start)
+        return len(self.initial)
 
     @property
     def n_columns(self) -> int:
@@ -38,7 +38,7 @@ class GaussianChain:
     @cached_property
     def stationary(self) -> Array:
         """(state,) how often each state is visited in the long run."""
-        return ChainTables(self.start, self.moves, ()).stationary
+        return ChainTables(self.initial, self.transitions, ()).stationary
 
     @cached_property
     def factors(self) -> Array:
@@ -71,8 +71,8 @@ class GaussianChain:
     def ordered(self, order: NDArray[np.integer]) -> GaussianChain:
         """The same model with its states in another order."""
         return GaussianChain(
-            self.start[order],
-            self.moves[np.ix_(order, order)],
+            self.initial[order],
+            self.transitions[np.ix_(order, order)],
             self.means[order],
             self.covariances[order],
             self.diagonal,
@@ -81,8 +81,8 @@ class GaussianChain:
     def rescaled(self, centre: Array, spread: Array) -> GaussianChain:
         """The model of ``centre + spread * x`` where this is that of x, column by column."""
         return GaussianChain(
-            self.start,
-            self.moves,
+            self.initial,
+            self.transitions,
             centre + spread * self.means,
             self.covariances * (spread[:, None] * spread),
             self.diagonal,
@@ -146,14 +146,14 @@ class GaussianLayout:
         rows, columns = self.lower
         factors = chain.factors[:, rows, columns]
         factors[:, self.n_columns :] = np.exp(factors[:, self.n_columns :])
-        parts = (chain.start, chain.moves, np.exp(chain.means / UNITS), factors)
+        parts = (chain.initial, chain.transitions, np.exp(chain.means / UNITS), factors)
         return np.concatenate([each.ravel() for each in parts])
 
     def chain(self, values: Array) -> GaussianChain:
         """The chain that a flat array holds."""
         k, d = self.n_states, self.n_columns
         rows, columns = self.lower
-        starts, moves, means, factors = np.split(values, self.bounds[1:-1])
+        starts, transitions, means, factors = np.split(values, self.bounds[1:-1])
         triangles = np.zeros((k, d, d))
         entries = factors.reshape(k, -1).copy()
         entries[:, d:] = np.log(entries[:, d:])
@@ -161,7 +161,7 @@ class GaussianLayout:
         covariances = triangles @ triangles.transpose(0, 2, 1)
         found = GaussianChain(
             starts,
-            moves.reshape(k, k),
+            transitions.reshape(k, k),
             UNITS * np.log(means.reshape(k, d)),
             covariances,
             self.diagonal,
@@ -169,11 +169,13 @@ class GaussianLayout:
         found.__dict__["factors"] = triangles  # known already, and exact
         return found
 
-    def masses(self, chain: GaussianChain, visits: Array, moves: Array, starts: Array) -> Array:
+    def masses(
+        self, chain: GaussianChain, visits: Array, transitions: Array, starts: Array
+    ) -> Array:
         """How much each of the flat numbers is known: expected counts, and information on densities."""
         rows, columns = self.lower
         inverse = chain.inverse_factors
         precision = np.einsum("kji,kji->ki", inverse, inverse)  # the diagonal of each inverse
         factors = np.where(rows == columns, 2.0, precision[:, rows]) * visits[:, None]
-        parts = (starts, moves, UNITS**2 * visits[:, None] * precision, factors)
+        parts = (starts, transitions, UNITS**2 * visits[:, None] * precision, factors)
         return np.concatenate([each.ravel() for each in parts])

@@ -87,10 +87,10 @@ class MixedAutomaton:
     def begin(self, n: int) -> State:
         """States of value one, whether they were begun anew, and contexts of the n-grams."""
         own = self.automaton
-        mass = float(own.start @ own.total)
+        mass = float(own.initial @ own.total)
         broken = not mass > BROKEN
-        start = own.mean if broken else own.start / mass
-        return np.tile(start, (n, 1)), np.full(n, broken), np.full(n, self.ngrams.first)
+        initial = own.mean if broken else own.initial / mass
+        return np.tile(initial, (n, 1)), np.full(n, broken), np.full(n, self.ngrams.first)
 
     def unmixed(self, state: State) -> tuple[Array, Array, Repairs]:
         """(row, symbol + 1) what the automaton and the n-grams say, each a distribution."""

@@ -22,19 +22,19 @@ class StateChain(Protocol):
     """How hidden states start and move, as `ChainTables` and others say it."""
 
     @property
-    def start(self) -> Array:
+    def initial(self) -> Array:
         """(state,)."""
         ...
 
     @property
-    def moves(self) -> Array:
+    def transitions(self) -> Array:
         """(state, next state), rows sum to one."""
         ...
 
 
 def ahead(chain: StateChain, states: Array, steps: int) -> Array:
     """(place, state) the same states some steps later."""
-    return np.asarray(states @ np.linalg.matrix_power(chain.moves, steps))
+    return np.asarray(states @ np.linalg.matrix_power(chain.transitions, steps))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class Filtered:
     def after(self, steps: int = 1) -> Array:
         """(sequence, state) P(state `steps` positions after the last | the whole sequence)."""
         lengths = np.diff(self.ends)
-        found = np.tile(ahead(self.chain, self.chain.start[None], steps - 1), (len(lengths), 1))
+        found = np.tile(ahead(self.chain, self.chain.initial[None], steps - 1), (len(lengths), 1))
         some = np.flatnonzero(lengths)
         found[some] = ahead(self.chain, self.now[self.ends[1:][some] - 1], steps)
         return found
@@ -77,7 +77,7 @@ class Filtered:
         found = np.empty_like(self.now)
         found[1:] = ahead(self.chain, self.now[:-1], steps)
         firsts = self.ends[:-1][np.diff(self.ends) > 0]
-        found[firsts] = ahead(self.chain, self.chain.start[None], steps - 1)
+        found[firsts] = ahead(self.chain, self.chain.initial[None], steps - 1)
         return found
 
 
@@ -109,8 +109,8 @@ def filtered(chain: StateChain, seen: StateEvidence) -> Filtered:
     from tacit.sequences.loops.forward_backward import forward
 
     now, logs = np.empty_like(seen.likelihoods), np.empty(len(seen.likelihoods))
-    moves = np.ascontiguousarray(chain.moves)
-    forward(chain.start, moves, seen.likelihoods, seen.ends, now, logs)
+    transitions = np.ascontiguousarray(chain.transitions)
+    forward(chain.initial, transitions, seen.likelihoods, seen.ends, now, logs)
     logs[~(now.sum(axis=1) > 0)] = -np.inf  # nothing can have led there
     return Filtered(chain, now, logs + seen.taken, seen.ends)
 
@@ -119,12 +119,12 @@ def smoothed(chain: StateChain, seen: StateEvidence) -> Array:
     """(position, state) P(state | the whole sequence); rows of zeros where that is impossible."""
     from tacit.sequences.loops.forward_backward import forward_backward
 
-    k = len(chain.start)
+    k = len(chain.initial)
     posterior, logs = np.empty_like(seen.likelihoods), np.empty(len(seen.likelihoods))
-    moves = np.ascontiguousarray(chain.moves)
+    transitions = np.ascontiguousarray(chain.transitions)
     starts, counts = np.zeros(k), np.zeros((k, k))
     forward_backward(
-        chain.start, moves, seen.likelihoods, seen.ends, posterior, logs, starts, counts
+        chain.initial, transitions, seen.likelihoods, seen.ends, posterior, logs, starts, counts
     )
     last = seen.ends[1:][seen.lengths > 0] - 1
     impossible = np.repeat(~(posterior[last].sum(axis=1) > 0), seen.lengths[seen.lengths > 0])
@@ -146,9 +146,12 @@ def viterbi(chain: StateChain, seen: StateEvidence) -> tuple[Codes, Array]:
 
     path, values = np.zeros(len(seen.taken), dtype=np.int32), np.empty(len(seen.lengths))
     with np.errstate(divide="ignore"):
-        start, moves = np.log(chain.start), np.log(np.ascontiguousarray(chain.moves))
+        initial, transitions = (
+            np.log(chain.initial),
+            np.log(np.ascontiguousarray(chain.transitions)),
+        )
         logs = np.log(seen.likelihoods)
-    most_likely(start, moves, logs, seen.ends, path, values)
+    most_likely(initial, transitions, logs, seen.ends, path, values)
     return path, values + sums_of(seen.taken, seen.ends)
 
 
@@ -168,7 +171,7 @@ def drawn_states(
     from tacit.sequences.loops.viterbi import draw_paths
 
     states = np.empty(shape, dtype=np.int32)
-    draw_paths(np.cumsum(first), np.cumsum(chain.moves, axis=1), rng.random(shape), states)
+    draw_paths(np.cumsum(first), np.cumsum(chain.transitions, axis=1), rng.random(shape), states)
     return states
 
 

@@ -91,7 +91,7 @@ class MeanAutomaton:
 
     def begin(self, n: int) -> State:
         """Before anything was seen."""
-        joint = self._joined(self.weights[None], [part.start[None] for part in self.parts])
+        joint = self._joined(self.weights[None], [part.initial[None] for part in self.parts])
         return np.tile(joint, (n, 1)), np.ones(n)
 
     def next_probs(self, state: State) -> tuple[Array, Repairs]:

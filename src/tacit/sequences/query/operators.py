@@ -133,7 +133,7 @@ def walked(
     ends = np.concatenate([[0], np.cumsum(lengths + 1)]).astype(np.int64)
     first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)[:-1]
     order = np.argsort(-lengths, kind="stable")  # the longest first, so that the others drop out
-    state = Messages(np.repeat(operators.start[:, None], len(lengths), axis=1))
+    state = Messages(np.repeat(operators.initial[:, None], len(lengths), axis=1))
     values = np.empty((operators.rank, int(ends[-1])))
     exponents = np.zeros(int(ends[-1]), dtype=np.int64)
     values[:, ends[:-1]] = state.values

@@ -36,24 +36,24 @@ def sampled(tables, n, seed=0):
 def deterministic():
     """Three states; the symbol tells the next one."""
     emit = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.45, 0.05, 0.5]])
-    moves = np.zeros((2, 3, 3))
-    moves[0, [0, 1, 2], [1, 2, 0]] = 1.0
-    moves[1, [0, 1, 2], [2, 0, 2]] = 1.0
-    return AutomatonTables(np.array([1.0, 0.0, 0.0]), emit, moves)
+    transitions = np.zeros((2, 3, 3))
+    transitions[0, [0, 1, 2], [1, 2, 0]] = 1.0
+    transitions[1, [0, 1, 2], [2, 0, 2]] = 1.0
+    return AutomatonTables(np.array([1.0, 0.0, 0.0]), emit, transitions)
 
 
 @pytest.mark.parametrize("tied", [False, True])
 def test_steps_climb_to_a_fixed_point(tied):
     tree = PrefixTree.of(sampled(random_tables(0, 3, 2), 300))
-    start = random_automaton(2, 3, np.random.default_rng(0), tied=tied)
-    layout = start.layout
+    initial = random_automaton(2, 3, np.random.default_rng(0), tied=tied)
+    layout = initial.layout
     step = automaton_step(layout, tree, PRIOR.flat(layout))
-    values, trace = start.flat, []
+    values, trace = initial.flat, []
     for _ in range(20):
         objective, values, _ = step(values)
         trace.append(objective)
     assert (np.diff(trace) > -1e-8).all()
-    found = polished_automaton(start, tree, prior=PRIOR, gain=1e-6, max_iter=500)
+    found = polished_automaton(initial, tree, prior=PRIOR, gain=1e-6, max_iter=500)
     assert found.converged
     assert step(found.tables.flat)[0] >= trace[-1]
     after = step(found.tables.flat)[1]
@@ -63,12 +63,12 @@ def test_steps_climb_to_a_fixed_point(tied):
 def test_held_out_sequences_stop_it_and_the_best_is_kept():
     truth = random_tables(1, 2, 2)
     tree, held = PrefixTree.of(sampled(truth, 60)), PrefixTree.of(sampled(truth, 400, seed=1))
-    start = random_automaton(2, 12, np.random.default_rng(0), tied=False)
+    initial = random_automaton(2, 12, np.random.default_rng(0), tied=False)
     weak = AutomatonPrior(1e-6, 1e-6, 1e-6)
     stopped = polished_automaton(
-        start, tree, prior=weak, gain=1e-9, max_iter=300, held_out=held, patience=5
+        initial, tree, prior=weak, gain=1e-9, max_iter=300, held_out=held, patience=5
     )
-    whole = polished_automaton(start, tree, prior=weak, gain=1e-9, max_iter=300)
+    whole = polished_automaton(initial, tree, prior=weak, gain=1e-9, max_iter=300)
     assert stopped.n_steps < whole.n_steps
     assert stopped.held_out == pytest.approx(log_likelihood(stopped.tables, held))
     assert stopped.held_out > log_likelihood(whole.tables, held)
@@ -90,19 +90,19 @@ def test_labels_are_counted():
     made = Sequences(np.array([0, 1, 0], dtype=np.int32), np.array([2, 1]), (0, 1))
     tree = PrefixTree.of(made)  # nothing, 0, 01
     found = counted_automaton(tree, np.array([0, 1, 0]), 2, tied=False)
-    assert found.start == pytest.approx(np.array([2.05, 0.05]) / 2.1)
+    assert found.initial == pytest.approx(np.array([2.05, 0.05]) / 2.1)
     assert found.emit[0] == pytest.approx(np.array([2.1, 0.1, 1.1]) / 3.3)
     assert found.emit[1] == pytest.approx(np.array([0.1, 1.1, 1.1]) / 2.3)
-    assert found.moves[0, 0] == pytest.approx(np.array([0.05, 2.05]) / 2.1)
+    assert found.transitions[0, 0] == pytest.approx(np.array([0.05, 2.05]) / 2.1)
     together = counted_automaton(tree, np.array([0, 1, 0]), 2, tied=True)
-    assert together.moves[0, 1] == pytest.approx(np.array([1.05, 0.05]) / 1.1)
+    assert together.transitions[0, 1] == pytest.approx(np.array([1.05, 0.05]) / 1.1)
 
 
 def test_the_mean_of_samples_predicts_better_than_one():
     truth = random_tables(5, 4, 3, stop=0.2)
     data, fresh = sampled(truth, 400), PrefixTree.of(sampled(truth, 2000, seed=1))
-    start = random_automaton(3, 6, np.random.default_rng(0), tied=False)
-    sampler = Sampler(data, start, AutomatonPrior(1.0, 0.1, 0.2), np.random.default_rng(0))
+    initial = random_automaton(3, 6, np.random.default_rng(0), tied=False)
+    sampler = Sampler(data, initial, AutomatonPrior(1.0, 0.1, 0.2), np.random.default_rng(0))
     sampler.run(100)
     parts = []
     for _ in range(20):

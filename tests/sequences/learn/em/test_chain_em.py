@@ -39,7 +39,7 @@ def paths_of(chain, string, n_columns=1):
     for path in product(range(chain.n_states), repeat=len(string)):
         value = 1.0
         for t, state in enumerate(path):
-            value *= chain.start[state] if t == 0 else chain.moves[path[t - 1], state]
+            value *= chain.initial[state] if t == 0 else chain.transitions[path[t - 1], state]
             if string[t] is not None:
                 for column in range(n_columns):
                     value *= chain.emit[column][state, (string[t] + column) % 4]
@@ -117,28 +117,28 @@ def test_smoothed_states_are_those_of_enumeration():
 def sampled(chain, n, seed):
     """One long string of a chain."""
     rng = np.random.default_rng(seed)
-    state = rng.choice(chain.n_states, p=chain.start)
+    state = rng.choice(chain.n_states, p=chain.initial)
     string = []
     for _ in range(n):
         string.append(int(rng.choice(chain.emit[0].shape[1], p=chain.emit[0][state])))
-        state = rng.choice(chain.n_states, p=chain.moves[state])
+        state = rng.choice(chain.n_states, p=chain.transitions[state])
     return string
 
 
 def test_every_step_climbs_and_the_accelerated_climb_gets_higher():
     truth = random_chain(3, 4, 4, stationary=True)
     seen = seen_of([sampled(truth, 400, 0), sampled(truth, 200, 1)])
-    start = random_chain(3, 4, 9)
-    step = chain_step(start.layout, seen, chain_prior(start.layout))
-    values, trace = start.flat, []
+    initial = random_chain(3, 4, 9)
+    step = chain_step(initial.layout, seen, chain_prior(initial.layout))
+    values, trace = initial.flat, []
     for _ in range(30):
         objective, values, mass = step(values)
         trace.append(objective)
         assert mass.min() >= 0
     assert (np.diff(trace) > -1e-9).all()
-    tables, climb = polished(start, seen, gain=1e-6, max_iter=300)
+    tables, climb = polished(initial, seen, gain=1e-6, max_iter=300)
     assert climb.objective > trace[-1]
-    assert tables.moves.sum(axis=1) == pytest.approx(np.ones(3))
+    assert tables.transitions.sum(axis=1) == pytest.approx(np.ones(3))
     # What is learnt predicts better than the truth does, on what it was learnt from.
     assert step_logs(tables, seen)[0].sum() > step_logs(truth, seen)[0].sum()
 
@@ -146,10 +146,10 @@ def test_every_step_climbs_and_the_accelerated_climb_gets_higher():
 def test_positions_that_are_left_out_teach_nothing():
     string = sampled(random_chain(2, 4, 5), 60, 0)
     left_out = np.arange(60) % 3 == 0
-    start = random_chain(2, 4, 6)
-    one, _ = polished(start, seen_of([string]).without(left_out), gain=1e-3, max_iter=20)
+    initial = random_chain(2, 4, 6)
+    one, _ = polished(initial, seen_of([string]).without(left_out), gain=1e-3, max_iter=20)
     gaps = [None if gone else symbol for symbol, gone in zip(string, left_out, strict=True)]
-    other, _ = polished(start, seen_of([gaps]), gain=1e-3, max_iter=20)
+    other, _ = polished(initial, seen_of([gaps]), gain=1e-3, max_iter=20)
     assert np.array_equal(one.flat, other.flat)
 
 
@@ -190,7 +190,7 @@ def test_clusters_of_positions_start_close_to_what_made_them(way):
     calm, wild = sorted(chain.emit[0][:, 1])
     assert calm < 0.1
     assert wild > 0.4
-    assert chain.moves.diagonal().min() > 0.8
+    assert chain.transitions.diagonal().min() > 0.8
 
 
 def test_tiny_sequences_have_a_start_too():
@@ -198,5 +198,5 @@ def test_tiny_sequences_have_a_start_too():
     for way in WAYS:
         features = position_features(values, ends, way)
         chain = clustered_chain(features, [np.eye(2)], [np.zeros(2, dtype=bool)], ends, 3, seed=0)
-        assert chain.moves.sum(axis=1) == pytest.approx(np.ones(3))
+        assert chain.transitions.sum(axis=1) == pytest.approx(np.ones(3))
         assert string_probability(chain, np.ones((2, 3))) == pytest.approx(1.0)

@@ -36,7 +36,7 @@ def random_chain(seed, n_states=3, n_columns=2, diagonal=False, apart=1.5):
 
 def drawn(chain, n, length, seed=0, gone=0.0):
     rng = np.random.default_rng(seed)
-    states = drawn_states(chain, chain.start, (n, length), rng)
+    states = drawn_states(chain, chain.initial, (n, length), rng)
     values = drawn_rows(chain, states, rng).reshape(n * length, -1)
     values[rng.random(values.shape) < gone] = np.nan
     return values, np.arange(n + 1, dtype=np.int64) * length
@@ -72,8 +72,8 @@ def test_every_answer_is_a_sum_over_all_paths(diagonal):
         rows = values[3 * number : 3 * number + 3]
         weights, states = [], np.zeros((3, chain.n_states))
         for each in product(range(chain.n_states), repeat=3):
-            weight = chain.start[each[0]] * chain.moves[each[0], each[1]]
-            weight *= chain.moves[each[1], each[2]]
+            weight = chain.initial[each[0]] * chain.transitions[each[0], each[1]]
+            weight *= chain.transitions[each[1], each[2]]
             weight *= np.prod([density(chain, m, row) for m, row in zip(each, rows, strict=True)])
             weights.append((weight, each))
             states[np.arange(3), each] += weight
@@ -92,7 +92,7 @@ def test_flat_numbers_are_the_chain(diagonal):
     values = layout.flat(chain)
     assert layout.allowed(values) == pytest.approx(values, rel=1e-12)
     back = layout.chain(values)
-    for name in ("start", "moves", "means", "covariances", "factors"):
+    for name in ("initial", "transitions", "means", "covariances", "factors"):
         assert getattr(back, name) == pytest.approx(getattr(chain, name), abs=1e-12)
     masses = layout.masses(chain, np.ones(3), np.ones((3, 3)), np.ones(3))
     assert len(masses) == len(values) == layout.bounds[-1]
@@ -105,16 +105,16 @@ def test_each_step_climbs_and_acceleration_gets_as_far(diagonal, gone):
     chain = random_chain(4, diagonal=diagonal)
     values, ends = drawn(chain, 150, 10, gone=gone)
     rows = Rows(values, ends)
-    start = random_chain(5, diagonal=diagonal)
+    initial = random_chain(5, diagonal=diagonal)
     layout = GaussianLayout(3, 2, diagonal)
     step = gaussian_step(layout, rows, 1.0)
-    plain = climb(step, layout.flat(start), AbsoluteGain(1e-3), max_iter=400)
+    plain = climb(step, layout.flat(initial), AbsoluteGain(1e-3), max_iter=400)
     assert (np.diff(plain.trace) > -1e-7).all()
-    best, found = polished_gaussian(start, rows, gain=1e-3, max_iter=400)
+    best, found = polished_gaussian(initial, rows, gain=1e-3, max_iter=400)
     assert found.converged
     assert found.objective > plain.objective - 0.5
     assert found.n_steps < plain.n_steps
-    assert best.moves.sum(axis=1) == pytest.approx(1)
+    assert best.transitions.sum(axis=1) == pytest.approx(1)
 
 
 def chain_of(means, covariances, diagonal):
@@ -210,16 +210,16 @@ def test_numbers_far_out_and_constant_columns_do_not_break_it():
     values = np.random.default_rng(8).normal(size=(400, 2))
     values[:200, 1] = 0.25
     values[7, 0] = 3000.0
-    start = random_chain(9)
+    initial = random_chain(9)
     best, _ = polished_gaussian(
-        start, Rows(values, np.array([0, 200, 400])), gain=1e-2, max_iter=60
+        initial, Rows(values, np.array([0, 200, 400])), gain=1e-2, max_iter=60
     )
     assert np.isfinite(best.means).all()
     assert (np.linalg.eigvalsh(best.covariances) > 0).all()
 
 
 def stationary(chain):
-    return replace(chain, start=chain.stationary)
+    return replace(chain, initial=chain.stationary)
 
 
 def value(chain, rows, strength):
@@ -227,7 +227,7 @@ def value(chain, rows, strength):
     seen = number_evidence(chain, rows.values, rows.ends)
     prior = sum(
         strength * weight / chain.n_states * np.log(table).sum()
-        for weight, table in ((STARTS, chain.start), (MOVES, chain.moves))
+        for weight, table in ((STARTS, chain.initial), (MOVES, chain.transitions))
     )
     return filtered(chain, seen).log_probs().sum() + log_prior(chain, strength) + prior
 
@@ -253,7 +253,7 @@ def test_with_a_stationary_start_the_likelihood_never_falls(accelerated, strengt
         assert found.trace[0] == pytest.approx(value(first, rows, strength), abs=1e-4)
         assert min(np.diff(found.trace)) > -1e-9
         assert value(best, rows, strength) >= found.objective - 1e-9
-        assert best.start @ best.moves == pytest.approx(best.start, abs=1e-9)
+        assert best.initial @ best.transitions == pytest.approx(best.initial, abs=1e-9)
 
 
 def test_counts_of_starts_say_something_of_stationary_moves():
@@ -266,11 +266,11 @@ def test_counts_of_starts_say_something_of_stationary_moves():
         diagonal=True,
     )
     rows = Rows(*drawn(truth, 500, 1))
-    first = replace(truth, start=np.full(2, 0.5), moves=np.full((2, 2), 0.5))
+    first = replace(truth, initial=np.full(2, 0.5), transitions=np.full((2, 2), 0.5))
     best, _ = polished_gaussian(first, rows, gain=1e-6, max_iter=200, strength=0.0, stationary=True)
     # Half a hundredth is a twentieth of a nat here: the last steps are small.
-    assert best.start[1] == pytest.approx(np.mean(rows.values > 0), abs=5e-3)
-    assert best.start @ best.moves == pytest.approx(best.start, abs=1e-9)
+    assert best.initial[1] == pytest.approx(np.mean(rows.values > 0), abs=5e-3)
+    assert best.initial @ best.transitions == pytest.approx(best.initial, abs=1e-9)
 
 
 @pytest.mark.parametrize("n_columns", [1, 2])

@@ -15,7 +15,9 @@ CLEAR = ChainTables(np.full(3, 1 / 3), 0.7 * np.eye(3) + 0.1, (np.eye(3).repeat(
 
 def clear_model():
     emit = 0.9 * CLEAR.emit[0] + 0.1 / 12
-    return type(random_hmm(3, 12))(ChainTables(CLEAR.start, CLEAR.moves, (emit,)), tuple(range(12)))
+    return type(random_hmm(3, 12))(
+        ChainTables(CLEAR.initial, CLEAR.transitions, (emit,)), tuple(range(12))
+    )
 
 
 def learnt(data, n_states, **more):

@@ -20,7 +20,7 @@ from tacit.sequences.learn.em.hmm import (
     stepwise_hmm,
 )
 from tacit.sequences.learn.em.kernel_hmm import Seen, expectation
-from tacit.sequences.learn.em.stationary import expected_log, long_run, stationary_moves
+from tacit.sequences.learn.em.stationary import expected_log, long_run, stationary_transitions
 from tacit.sequences.loops import hmm as loops
 from tacit.toy import random_hmm
 
@@ -172,27 +172,29 @@ def test_with_a_stationary_start_the_likelihood_never_falls(accelerated, pseudo_
 def test_the_best_moves_of_a_stationary_chain_cannot_be_bettered_nearby():
     rng = np.random.default_rng(0)
     starts, counts = 50 * rng.random(4), 20 * rng.random((4, 4))
-    moves = stationary_moves(starts, counts, np.full((4, 4), 0.25), n_steps=500)
-    best = expected_log(starts, counts, moves)
+    transitions = stationary_transitions(starts, counts, np.full((4, 4), 0.25), n_steps=500)
+    best = expected_log(starts, counts, transitions)
     even = counts / counts.sum(axis=1, keepdims=True)
     assert best > expected_log(starts, counts, even) + 1
-    assert long_run(moves) @ moves == pytest.approx(long_run(moves))
+    assert long_run(transitions) @ transitions == pytest.approx(long_run(transitions))
     for _ in range(50):
-        other = moves * np.exp(0.02 * rng.normal(size=moves.shape))
+        other = transitions * np.exp(0.02 * rng.normal(size=transitions.shape))
         assert expected_log(starts, counts, other / other.sum(axis=1, keepdims=True)) <= best
 
 
 def test_moves_that_nothing_leads_to_stay_as_they_are():
-    moves = np.array([[1.0, 0.0], [0.3, 0.7]])
-    found = stationary_moves(np.array([5.0, 0.0]), np.array([[9.0, 0.0], [0.0, 0.0]]), moves)
-    assert found == pytest.approx(moves)
+    transitions = np.array([[1.0, 0.0], [0.3, 0.7]])
+    found = stationary_transitions(
+        np.array([5.0, 0.0]), np.array([[9.0, 0.0], [0.0, 0.0]]), transitions
+    )
+    assert found == pytest.approx(transitions)
 
 
 def test_a_stationary_start_stays_so():
     data = random_hmm(2, 4, random_state=3).sample(200, 10, 1)
     first = random_hmm_tables(2, 4, np.random.default_rng(0))
     found, _ = polished_hmm(first, Packed.of(data, 2), gain=1e-2, max_iter=40, stationary=True)
-    assert found.start @ found.moves == pytest.approx(found.start, abs=1e-9)
+    assert found.initial @ found.transitions == pytest.approx(found.initial, abs=1e-9)
 
 
 def test_restarts_return_the_best_of_them():
@@ -230,12 +232,16 @@ def test_one_step_is_one_iteration_of_hmmlearn():
     data = random_hmm(3, 5, random_state=0).sample(80, np.arange(80) % 9 + 1, 1)
     first = random_hmm_tables(3, 5, np.random.default_rng(2))
     other = peers.CategoricalHMM(3, n_features=5, n_iter=1, init_params="", random_state=0)
-    other.startprob_, other.transmat_, other.emissionprob_ = first.start, first.moves, first.emit[0]
+    other.startprob_, other.transmat_, other.emissionprob_ = (
+        first.initial,
+        first.transitions,
+        first.emit[0],
+    )
     column = data.codes[:, None]
     assert other.score(column, data.lengths) == pytest.approx(log_likelihoods(first, data).sum())
     other.fit(column, data.lengths)
     packed = Packed.of(data, 3)
     found = packed.layout.tables(hmm_step(packed, hmm_prior(packed.layout, 0.0))(first.flat)[1])
-    assert found.start == pytest.approx(other.startprob_, abs=1e-9)
-    assert found.moves == pytest.approx(other.transmat_, abs=1e-9)
+    assert found.initial == pytest.approx(other.startprob_, abs=1e-9)
+    assert found.transitions == pytest.approx(other.transmat_, abs=1e-9)
     assert found.emit[0] == pytest.approx(other.emissionprob_, abs=1e-9)

@@ -25,7 +25,7 @@ def rows_of(lengths, n_columns, seed=0):
 
 def numbers(told):
     sums = told.sums
-    parts = (told.log_likelihood, told.starts, told.moves, told.visits)
+    parts = (told.log_likelihood, told.starts, told.transitions, told.visits)
     return [np.asarray(each) for each in (*parts, sums.visits, sums.firsts, sums.seconds)]
 
 
@@ -62,8 +62,8 @@ def test_expectations_are_sums_over_paths(diagonal):
         likely = np.array([[normal.pdf(row) for normal in normals] for row in own])
         weights = np.zeros((3, 3))
         for path in product(range(3), repeat=3):
-            weight = chain.start[path[0]] * chain.moves[path[0], path[1]]
-            weight *= chain.moves[path[1], path[2]] * likely[np.arange(3), path].prod()
+            weight = chain.initial[path[0]] * chain.transitions[path[0], path[1]]
+            weight *= chain.transitions[path[1], path[2]] * likely[np.arange(3), path].prod()
             weights[np.arange(3), path] += weight
         logs += np.log(weights[0].sum())
         posterior = weights / weights[0].sum()

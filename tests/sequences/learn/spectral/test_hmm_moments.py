@@ -9,7 +9,7 @@ from tacit.sequences.data.sequences import Sequences
 from tacit.sequences.learn.em.hmm import log_likelihoods
 from tacit.sequences.learn.spectral import hmm
 from tacit.sequences.learn.spectral.hmm import (
-    fitted_moves,
+    fitted_transitions,
     spectral_hmm,
     split_states,
     supported_states,
@@ -60,7 +60,9 @@ def test_exact_moments_give_exact_string_probabilities(n_states, n_symbols, seed
 def test_a_state_that_shows_a_symbol_never_met_is_still_exact():
     model = random_hmm(2, 3, random_state=0)
     emit = np.hstack([model.emissions, np.zeros((2, 1))])
-    wider = type(model)(ChainTables(model.tables.start, model.tables.moves, (emit,)), tuple("abcd"))
+    wider = type(model)(
+        ChainTables(model.tables.initial, model.tables.transitions, (emit,)), tuple("abcd")
+    )
     strings = all_strings(4)
     truth = wider.string_table(LENGTH).ravel()
     operators = spectral_hmm(exact(wider), 2)
@@ -97,7 +99,7 @@ def test_sparse_counts_give_what_dense_counts_give(monkeypatch):
 
 def test_errors_of_estimates_fall_with_the_number_of_sequences():
     model = random_hmm(3, 8, random_state=3)
-    clear = ChainTables(model.tables.start, 0.7 * np.eye(3) + 0.1, model.tables.emit)
+    clear = ChainTables(model.tables.initial, 0.7 * np.eye(3) + 0.1, model.tables.emit)
     model = type(model)(clear, model.symbols)
     test = model.sample(2000, 10, 9)
     truth = model.log_prob(test).mean()
@@ -125,14 +127,16 @@ def test_moves_of_highest_likelihood_cannot_be_bettered_nearby():
     model = random_hmm(3, 5, random_state=5)
     pairs = NgramCounts.of(model.sample(300, 10, 0)).pairs.dense()
     emit = tensor_emissions(exact(model), 3)
-    tables = fitted_moves(emit, pairs, np.ones(5) / 5, floor=0.01, n_steps=5000)
+    tables = fitted_transitions(emit, pairs, np.ones(5) / 5, floor=0.01, n_steps=5000)
     joint = None
     for seed in range(30):
         # The shares of states follow from the likeliest joint table, which is found again as a maximum.
         rng = np.random.default_rng(seed)
         if joint is None:
             joint = hmm._weights(pairs, emit, emit, np.full((3, 3), 1 / 9), 5000)
-            assert joint / joint.sum(axis=1, keepdims=True) == pytest.approx(tables.moves, abs=1e-3)
+            assert joint / joint.sum(axis=1, keepdims=True) == pytest.approx(
+                tables.transitions, abs=1e-3
+            )
         other = joint * np.exp(0.05 * rng.normal(size=joint.shape))
         other /= other.sum()
         value, best = ((pairs * np.log(emit.T @ each @ emit)).sum() for each in (other, joint))
@@ -156,6 +160,6 @@ def test_split_states_are_more_states_near_the_same_model():
     assert split.n_states == 5
     assert log_likelihoods(split, strings) == pytest.approx(log_likelihoods(model.tables, strings))
     shaken = split_states(model.tables, 5, np.random.default_rng(0))
-    for rows in (shaken.moves, shaken.emit[0], shaken.start[None]):
+    for rows in (shaken.transitions, shaken.emit[0], shaken.initial[None]):
         assert rows.sum(axis=1) == pytest.approx(1)
     assert split_states(model.tables, 3, np.random.default_rng(0)) is model.tables

@@ -96,10 +96,12 @@ def test_counted_windows_as_views_are_sums_of_each_other():
 def test_states_never_visited_do_no_harm():
     model = random_hmm(2, 2, random_state=0)
     emit = np.vstack([model.emissions, [[0.5, 0.5]]])
-    moves = np.zeros((3, 3))
-    moves[:2, :2] = model.tables.moves
-    moves[2] = 1 / 3
-    wider = type(model)(ChainTables(np.append(model.tables.start, 0), moves, (emit,)), (0, 1))
+    transitions = np.zeros((3, 3))
+    transitions[:2, :2] = model.tables.transitions
+    transitions[2] = 1 / 3
+    wider = type(model)(
+        ChainTables(np.append(model.tables.initial, 0), transitions, (emit,)), (0, 1)
+    )
     with pytest.raises(RankError, match="directions"):
         longer_hmms(exact_windows(wider, 2, 7), 2, 3)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from oracles.gaussians import random_gaussian_chain
-from tacit.sequences.learn.starts.gaussian_hmm import by_rows, even_chain, with_random_moves
+from tacit.sequences.learn.starts.gaussian_hmm import by_rows, even_chain, with_random_transitions
 from tacit.sequences.learn.starts.regroup import joined, parted, regroupings
 
 
@@ -18,9 +18,9 @@ def moments(chain, weights):
 
 def is_one(chain):
     np.linalg.cholesky(chain.covariances)
-    assert chain.start.sum() == pytest.approx(1)
-    assert chain.moves.sum(axis=1) == pytest.approx(1)
-    assert (chain.moves >= 0).all()
+    assert chain.initial.sum() == pytest.approx(1)
+    assert chain.transitions.sum(axis=1) == pytest.approx(1)
+    assert (chain.transitions >= 0).all()
     off = chain.covariances * (1 - np.eye(chain.n_columns))
     assert not chain.diagonal or not off.any()
 
@@ -91,7 +91,7 @@ def test_states_about_rows_are_as_wide_as_rows(diagonal):
 
 def test_random_moves_go_anywhere():
     chain = even_chain(np.zeros((3, 1)), np.ones((3, 1, 1)), diagonal=True)
-    found = with_random_moves(chain, np.random.default_rng(0))
+    found = with_random_transitions(chain, np.random.default_rng(0))
     is_one(found)
-    assert found.moves.min() > 0.01
-    assert not np.allclose(found.moves, chain.moves)
+    assert found.transitions.min() > 0.01
+    assert not np.allclose(found.transitions, chain.transitions)

@@ -19,15 +19,15 @@ Array = NDArray[np.float64]
 class AutomatonPrior:
     """Pseudo-counts of each entry of each kind of table."""
 
-    start: float = 0.1
+    initial: float = 0.1
     emit: float = 0.1
     move: float = 0.02
 
     def flat(self, layout: AutomatonLayout) -> Array:
         """Of every entry of a flat array."""
-        emit, moves, stop = layout.bounds
-        sizes = (emit, moves - emit, stop - moves)
-        return np.repeat((self.start, self.emit, self.move), sizes).astype(np.float64)
+        emit, transitions, stop = layout.bounds
+        sizes = (emit, transitions - emit, stop - transitions)
+        return np.repeat((self.initial, self.emit, self.move), sizes).astype(np.float64)
 
 
 def expectation(
@@ -45,9 +45,9 @@ def expectation(
         tables, counts = layout.tables(values), np.empty(layout.size)
         room = layout.tables(counts)
         log_likelihood = expect_counts(
-            tables.start,
+            tables.initial,
             tables.emit,
-            tables.moves,
+            tables.transitions,
             groups,
             tree.parents,
             tree.symbols,
@@ -55,9 +55,9 @@ def expectation(
             states,
             logs,
             back,
-            room.start,
+            room.initial,
             room.emit,
-            room.moves,
+            room.transitions,
         )
         return float(log_likelihood), counts
 
@@ -99,9 +99,9 @@ def filtered(tables: AutomatonTables, tree: PrefixTree) -> tuple[Array, Array]:
 
     states, logs = np.empty((tree.n_nodes, tables.n_states)), np.empty(tree.n_nodes)
     forward(
-        tables.start,
+        tables.initial,
         np.ascontiguousarray(tables.emit),
-        np.ascontiguousarray(tables.moves),
+        np.ascontiguousarray(tables.transitions),
         tables.layout.groups,
         tree.parents,
         tree.symbols,

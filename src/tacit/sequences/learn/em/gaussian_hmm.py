@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.em import AbsoluteGain, Climb, Step, climb_accelerated
-from tacit.sequences.learn.em.stationary import long_run, stationary_moves
+from tacit.sequences.learn.em.stationary import long_run, stationary_transitions
 from tacit.sequences.model.gaussian_hmm import UNITS, GaussianChain, GaussianLayout
 from tacit.sequences.query.gaussian_emissions import number_evidence, patterns_of
 
@@ -233,7 +233,7 @@ class Expected:
 
     log_likelihood: float
     starts: Array  # (state,)
-    moves: Array  # (state, next state)
+    transitions: Array  # (state, next state)
     visits: Array  # (state,)
     sums: RowSums
 
@@ -244,26 +244,26 @@ def expected(chain: GaussianChain, rows: Rows) -> Expected:
     from tacit.sequences.loops.gaussian_lanes import expect_numbers
 
     k, d = chain.means.shape
-    starts, moves = np.zeros(k), np.zeros((k, k))
+    starts, transitions = np.zeros(k), np.zeros((k, k))
     lanes = rows.lanes
     if lanes is None:
         posterior, logs = np.empty((len(rows.values), k)), np.empty(len(rows.values))
         seen = number_evidence(chain, rows.values, rows.ends)
-        tables = chain.start, chain.moves, seen.likelihoods
-        forward_backward(*tables, rows.ends, posterior, logs, starts, moves)
+        tables = chain.initial, chain.transitions, seen.likelihoods
+        forward_backward(*tables, rows.ends, posterior, logs, starts, transitions)
         sums = row_sums(rows, posterior, chain, diagonal=chain.diagonal)
         log_likelihood = float(logs.sum() + seen.taken.sum())
-        return Expected(log_likelihood, starts, moves, _totals(posterior), sums)
+        return Expected(log_likelihood, starts, transitions, _totals(posterior), sums)
     visits, firsts, seconds = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
     log_likelihood = expect_numbers(
-        chain.start,
-        chain.moves,
+        chain.initial,
+        chain.transitions,
         chain.means,
         chain.inverse_factors,
         chain.log_sizes,
         chain.diagonal,
         *(lanes.columns, lanes.begins, lanes.lengths),
-        *((starts, moves), (visits, firsts, seconds)),
+        *((starts, transitions), (visits, firsts, seconds)),
     )
     squares = np.diagonal(seconds, axis1=1, axis2=2)
     if chain.diagonal:
@@ -272,7 +272,7 @@ def expected(chain: GaussianChain, rows: Rows) -> Expected:
         lower = np.tril(seconds)
         both = lower + lower.transpose(0, 2, 1) - squares[:, :, None] * np.eye(d)
         sums = RowSums(visits, firsts, both)
-    return Expected(log_likelihood, starts, moves, visits, sums)
+    return Expected(log_likelihood, starts, transitions, visits, sums)
 
 
 def _compiled_step(layout: GaussianLayout, lanes: Lanes, strength: float, pseudo: Array) -> Step:
@@ -323,13 +323,13 @@ def gaussian_step(
         chain = layout.chain(values)
         told = expected(chain, rows)
         means, covariances = densities(told.sums, strength, chain)
-        counts = np.concatenate([told.starts, told.moves.ravel()])
+        counts = np.concatenate([told.starts, told.transitions.ravel()])
         dirichlet, tables = maximise(counts, pseudo, values[:n_tables], layout.row_starts)
         objective = told.log_likelihood + log_prior(chain, strength) + dirichlet
         begun, moved = tables[:k], tables[k:].reshape(k, k)
         if stationary:
-            starts, moves = counts[:k], counts[k:].reshape(k, k)
-            moved = stationary_moves(starts, moves, chain.moves)
+            starts, transitions = counts[:k], counts[k:].reshape(k, k)
+            moved = stationary_transitions(starts, transitions, chain.transitions)
             begun = long_run(moved)
         better = GaussianChain(begun, moved, means, covariances, layout.diagonal)
         masses = layout.masses(chain, told.visits, counts[k:], counts[:k])

@@ -49,7 +49,7 @@ class Sampler:
         self.prior = prior
         self._sequences, self._rng = sequences, rng
         self._groups = tables.layout.groups
-        self._shape = tables.n_states, tables.n_symbols, len(tables.moves)
+        self._shape = tables.n_states, tables.n_symbols, len(tables.transitions)
         self._tree, self._places = PrefixTree.placed(sequences)
         self._codes = sequences.codes.astype(np.int32)
         self._paths = np.zeros(len(self._places), dtype=np.int32)
@@ -61,7 +61,7 @@ class Sampler:
         """Draw the states of all places so many times; the share that changed in the last sweep."""
         from tacit.sequences.loops.gibbs import sweep
 
-        prior = np.array([self.prior.start, self.prior.emit, self.prior.move], dtype=np.float32)
+        prior = np.array([self.prior.initial, self.prior.emit, self.prior.move], dtype=np.float32)
         changed = 0
         for _ in range(n_sweeps):
             if self._n_sweeps >= self._next_whole:
@@ -88,7 +88,7 @@ class Sampler:
     def tables(self) -> AutomatonTables:
         """The mean automaton given the paths as they are now."""
         starts, shown, into = (each.astype(np.float64) for each in self._counts[:3])
-        starts += self.prior.start
+        starts += self.prior.initial
         emit = np.ascontiguousarray(shown.T) + self.prior.emit
         into += self.prior.move
         return AutomatonTables(
@@ -101,30 +101,33 @@ class Sampler:
         """An automaton drawn given the paths as they are now."""
         starts, shown, into = self._counts[:3]
         draw = self._rng.standard_gamma
-        start, emit, moves = (
+        initial, emit, transitions = (
             np.maximum(draw(counts.astype(np.float64) + pseudo), 1e-300)
             for counts, pseudo in (
-                (starts, self.prior.start),
+                (starts, self.prior.initial),
                 (np.ascontiguousarray(shown.T), self.prior.emit),
                 (into, self.prior.move),
             )
         )
         return AutomatonTables(
-            start / start.sum(),
+            initial / initial.sum(),
             emit / emit.sum(axis=1, keepdims=True),
-            moves / moves.sum(axis=2, keepdims=True),
+            transitions / transitions.sum(axis=2, keepdims=True),
         )
 
     def _draw_paths(self, tables: AutomatonTables) -> None:
         """Draw the whole path of each sequence, and symbols that are missing, from an automaton."""
         from tacit.sequences.loops.automata import SKIPPED, draw_paths, draw_symbols
 
-        emit, moves = np.ascontiguousarray(tables.emit), np.ascontiguousarray(tables.moves)
+        emit, transitions = (
+            np.ascontiguousarray(tables.emit),
+            np.ascontiguousarray(tables.transitions),
+        )
         states, _ = filtered(tables, self._tree)
         draw_paths(
-            tables.start,
+            tables.initial,
             emit,
-            moves,
+            transitions,
             self._groups,
             self._sequences.codes,
             self._sequences.ends,
@@ -136,7 +139,7 @@ class Sampler:
         if (self._sequences.codes < 0).any():
             draw_symbols(
                 emit,
-                moves,
+                transitions,
                 self._groups,
                 self._sequences.codes,
                 self._sequences.ends,

@@ -84,14 +84,14 @@ class Packed:
         from tacit.sequences.loops.hmm import expect
 
         tables = self.layout.tables(values)
-        start, moves, emit = _padded(tables, precision)
+        initial, transitions, emit = _padded(tables, precision)
         marks = np.arange(0, len(self.heads) - 1, _BLOCKS_APART).tolist()
 
         def part(low: int) -> tuple[float, list[Array]]:
             high = min(low + _BLOCKS_APART, len(self.heads) - 1)
-            counts = [np.zeros(each.shape) for each in (start, moves, emit)]
+            counts = [np.zeros(each.shape) for each in (initial, transitions, emit)]
             where = self.blocks, self.heads, self.lengths, low, high
-            return expect(*where, start, moves, emit, *counts), counts
+            return expect(*where, initial, transitions, emit, *counts), counts
 
         if self.n_jobs > 1:
             with ThreadPoolExecutor(self.n_jobs) as pool:
@@ -103,10 +103,10 @@ class Packed:
         found = self.layout.tables(counts)  # views
         for own, (starts, moved, emitted) in parts:
             log += own
-            found.start[:] += starts[:k]
-            found.moves[:] += moved[:k, :k]
+            found.initial[:] += starts[:k]
+            found.transitions[:] += moved[:k, :k]
             found.emit[0][:] += emitted[:n, :k].T
-        found.moves[:] *= tables.moves
+        found.transitions[:] *= tables.transitions
         for codes in self.alone:
             log += _expect_alone(tables, codes, found)
         return log, counts
@@ -116,11 +116,11 @@ def _padded(tables: ChainTables, precision: Any) -> tuple[NDArray[Any], NDArray[
     """Tables with states that nothing leads to, up to a multiple of four, as the loops want them."""
     k, n = tables.emit[0].shape
     width = k + -k % 4
-    start, moves = np.zeros(width, precision), np.zeros((width, width), precision)
+    initial, transitions = np.zeros(width, precision), np.zeros((width, width), precision)
     emit = np.zeros((n + 2, width), precision)
-    start[:k], moves[:k, :k] = tables.start, tables.moves
+    initial[:k], transitions[:k, :k] = tables.initial, tables.transitions
     emit[:n, :k], emit[n, :k] = tables.emit[0].T, 1.0
-    return start, moves, emit
+    return initial, transitions, emit
 
 
 def _expect_alone(tables: ChainTables, codes: NDArray[np.int32], found: ChainTables) -> float:
@@ -131,9 +131,16 @@ def _expect_alone(tables: ChainTables, codes: NDArray[np.int32], found: ChainTab
     likelihoods = np.where(there[:, None], tables.emit[0].T[codes], 1.0)
     posterior, logs = np.empty_like(likelihoods), np.empty(len(codes))
     ends = np.array([0, len(codes)])
-    moves = np.ascontiguousarray(tables.moves)
+    transitions = np.ascontiguousarray(tables.transitions)
     forward_backward(
-        tables.start, moves, likelihoods, ends, posterior, logs, found.start, found.moves
+        tables.initial,
+        transitions,
+        likelihoods,
+        ends,
+        posterior,
+        logs,
+        found.initial,
+        found.transitions,
     )
     n = found.emit[0].shape[1]
     for m in range(tables.n_states):
@@ -147,8 +154,8 @@ def log_likelihoods(tables: ChainTables, sequences: Sequences) -> Array:
 
     logs = np.zeros(len(sequences.lengths))
     emit = np.ascontiguousarray(tables.emit[0].T)
-    moves = np.ascontiguousarray(tables.moves)
-    score(sequences.codes, sequences.ends, tables.start, moves, emit, logs)
+    transitions = np.ascontiguousarray(tables.transitions)
+    score(sequences.codes, sequences.ends, tables.initial, transitions, emit, logs)
     return logs
 
 
@@ -167,7 +174,7 @@ def hmm_step(packed: Packed, pseudo: Array, *, stationary: bool = False) -> Step
     A stationary start follows from the moves; these are then likelier than before, if not the likeliest.
     """
     from tacit.core.loops.acceleration import maximise
-    from tacit.sequences.learn.em.stationary import stationary_moves
+    from tacit.sequences.learn.em.stationary import stationary_transitions
 
     layout = packed.layout
 
@@ -176,9 +183,9 @@ def hmm_step(packed: Packed, pseudo: Array, *, stationary: bool = False) -> Step
         log_prior, better = maximise(counts, pseudo, values, layout.row_starts)
         if stationary:
             seen, tables = layout.tables(counts), layout.tables(better)  # views
-            now = layout.tables(values).moves
-            tables.moves[:] = stationary_moves(seen.start, seen.moves, now)
-            tables.start[:] = layout.tables(better).stationary
+            now = layout.tables(values).transitions
+            tables.transitions[:] = stationary_transitions(seen.initial, seen.transitions, now)
+            tables.initial[:] = layout.tables(better).stationary
         return log_likelihood + log_prior, better, counts
 
     return step
@@ -229,9 +236,9 @@ def polished_hmm(
 
 def random_hmm_tables(n_states: int, n_symbols: int, rng: np.random.Generator) -> ChainTables:
     """Tables with rows drawn evenly from all distributions, as a start for EM."""
-    start = rng.dirichlet(np.ones(n_states))
-    moves = rng.dirichlet(np.ones(n_states), n_states)
-    return ChainTables(start, moves, (rng.dirichlet(np.ones(n_symbols), n_states),))
+    initial = rng.dirichlet(np.ones(n_states))
+    transitions = rng.dirichlet(np.ones(n_states), n_states)
+    return ChainTables(initial, transitions, (rng.dirichlet(np.ones(n_symbols), n_states),))
 
 
 def em_restarts(

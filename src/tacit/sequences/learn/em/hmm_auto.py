@@ -216,8 +216,10 @@ def _softened(tables: ChainTables, counts: NgramCounts, share: float = 1e-3) -> 
     k = tables.n_states
     common = (counts.singles + 0.5) / (counts.singles + 0.5).sum()
     emit = (1 - share) * tables.emit[0] + share * common
-    start, moves = ((1 - share) * each + share / k for each in (tables.start, tables.moves))
-    return ChainTables(start, moves, (emit,))
+    start, transitions = (
+        (1 - share) * each + share / k for each in (tables.initial, tables.transitions)
+    )
+    return ChainTables(start, transitions, (emit,))
 
 
 def _searched(

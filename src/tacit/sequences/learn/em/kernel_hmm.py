@@ -92,8 +92,8 @@ def step_logs(tables: ChainTables, seen: Seen) -> tuple[Array, Array]:
 
     _, likelihoods, taken = seen.of_states(tables)
     now, logs = np.empty_like(likelihoods), np.empty(seen.n_positions)
-    moves = np.ascontiguousarray(tables.moves)
-    forward(tables.start, moves, likelihoods, seen.ends, now, logs)
+    transitions = np.ascontiguousarray(tables.transitions)
+    forward(tables.initial, transitions, likelihoods, seen.ends, now, logs)
     return logs + taken, now
 
 
@@ -115,9 +115,16 @@ def expectation(layout: ChainLayout, seen: Seen) -> Callable[[Array], tuple[floa
         tables = layout.tables(values)
         columns, likelihoods, taken = seen.of_states(tables)
         counts = np.zeros(layout.size)
-        starts, moves = counts[:k], counts[k : k + k * k].reshape(k, k)
+        starts, transitions = counts[:k], counts[k : k + k * k].reshape(k, k)
         forward_backward(
-            tables.start, tables.moves, likelihoods, seen.ends, posterior, logs, starts, moves
+            tables.initial,
+            tables.transitions,
+            likelihoods,
+            seen.ends,
+            posterior,
+            logs,
+            starts,
+            transitions,
         )
         for place, (each, own, weights) in enumerate(
             zip(seen.likelihoods, columns, tables.emit, strict=True), start=2

@@ -18,18 +18,20 @@ _HALVINGS = 8
 _LEAST = 1e-300
 
 
-def long_run(moves: Array) -> Array:
+def long_run(transitions: Array) -> Array:
     """(state,) how often each state is visited."""
-    return ChainTables(np.zeros(len(moves)), moves, ()).stationary
+    return ChainTables(np.zeros(len(transitions)), transitions, ()).stationary
 
 
-def expected_log(starts: Array, counts: Array, moves: Array) -> float:
+def expected_log(starts: Array, counts: Array, transitions: Array) -> float:
     """Expected log-probability of starts and moves, so often as they are expected."""
-    logs = counts * np.log(np.maximum(moves, _LEAST))
-    return float(logs.sum() + starts @ np.log(np.maximum(long_run(moves), _LEAST)))
+    logs = counts * np.log(np.maximum(transitions, _LEAST))
+    return float(logs.sum() + starts @ np.log(np.maximum(long_run(transitions), _LEAST)))
 
 
-def stationary_moves(starts: Array, counts: Array, moves: Array, n_steps: int = STEPS) -> Array:
+def stationary_transitions(
+    starts: Array, counts: Array, transitions: Array, n_steps: int = STEPS
+) -> Array:
     """Moves under which starts and moves are likelier than under the given ones, never less likely.
 
     Each step multiplies the moves by the derivative of `expected_log` (Baum and Eagon 1967), and goes back
@@ -46,21 +48,21 @@ def stationary_moves(starts: Array, counts: Array, moves: Array, n_steps: int = 
         Where to begin; entries that are zero stay zero.
     n_steps : int
     """
-    k = len(moves)
-    value = expected_log(starts, counts, moves)
+    k = len(transitions)
+    value = expected_log(starts, counts, transitions)
     for _ in range(n_steps):
-        shares = long_run(moves)
+        shares = long_run(transitions)
         wanted = starts / np.maximum(shares, 1e-12)
-        pull = np.linalg.lstsq(np.eye(k) - moves + shares, wanted, rcond=None)[0]
-        trial = counts + shares[:, None] * moves * (pull - pull.min())
+        pull = np.linalg.lstsq(np.eye(k) - transitions + shares, wanted, rcond=None)[0]
+        trial = counts + shares[:, None] * transitions * (pull - pull.min())
         sums = trial.sum(axis=1, keepdims=True)
-        trial = np.where(sums > 0, trial / np.where(sums > 0, sums, 1.0), moves)
+        trial = np.where(sums > 0, trial / np.where(sums > 0, sums, 1.0), transitions)
         for _ in range(_HALVINGS):
             found = expected_log(starts, counts, trial)
             if found > value:
                 break
-            trial = 0.5 * (trial + moves)
+            trial = 0.5 * (trial + transitions)
         else:
             break
-        moves, value = trial, found
-    return moves
+        transitions, value = trial, found
+    return transitions

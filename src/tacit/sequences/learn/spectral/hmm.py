@@ -151,10 +151,10 @@ def tensor_hmm(
         chosen = chosen.marginal(0, 1)
     first = moments.first if firsts is None else firsts
     floor = 1.0 / np.sqrt(moments.n_windows)
-    return fitted_moves(emit, chosen, first, floor=floor, n_steps=n_steps)
+    return fitted_transitions(emit, chosen, first, floor=floor, n_steps=n_steps)
 
 
-def fitted_moves(
+def fitted_transitions(
     emit: Array, pairs: Any, first: NDArray[Any], *, floor: float = 0.0, n_steps: int = 200
 ) -> ChainTables:
     """Moves and starts of highest likelihood given what states emit.
@@ -179,11 +179,11 @@ def fitted_moves(
     joint = _weights(pairs, emit, emit, _mended(joint, floor), n_steps)
     mass = joint.sum(axis=1)
     empty = mass <= 0
-    moves = np.where(empty[:, None], 1.0 / k, joint / np.where(empty, 1.0, mass)[:, None])
+    transitions = np.where(empty[:, None], 1.0 / k, joint / np.where(empty, 1.0, mass)[:, None])
     begun = _mended((inverse @ first)[:, None], floor)
     ones = np.ones((1, 1))
-    start = _weights(first[:, None], emit, ones, begun, n_steps)[:, 0]
-    return ChainTables(start, moves, (emit,))
+    initial = _weights(first[:, None], emit, ones, begun, n_steps)[:, 0]
+    return ChainTables(initial, transitions, (emit,))
 
 
 def _mended(shares: Array, floor: float) -> Array:
@@ -237,10 +237,10 @@ def split_states(
         made = rows * np.exp(spread * rng.normal(size=rows.shape))
         return np.asarray(made / made.sum(axis=-1, keepdims=True))
 
-    moves = tables.moves[np.ix_(parents, parents)] / copies
-    start = tables.start[parents] / copies
+    transitions = tables.transitions[np.ix_(parents, parents)] / copies
+    initial = tables.initial[parents] / copies
     emit = tuple(shaken(each[parents]) for each in tables.emit)
-    return ChainTables(start / start.sum(), shaken(moves), emit)
+    return ChainTables(initial / initial.sum(), shaken(transitions), emit)
 
 
 def _scale(shares: Array, moments: TripleMoments) -> Array:

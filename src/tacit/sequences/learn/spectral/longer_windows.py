@@ -145,7 +145,7 @@ def _groups(emissions: Array, alike: float) -> tuple[tuple[int, ...], ...]:
 
 def _beginnings(operators: Operators, least: float) -> Array:
     """(beginning, rank) states of value one after strings that are not too rare, from the mean state."""
-    states, found = np.stack([operators.mean, operators.start]), []
+    states, found = np.stack([operators.mean, operators.initial]), []
     shares = np.ones(len(states))
     for _ in range(operators.rank):
         found.append(states)
@@ -186,9 +186,9 @@ def _corners(points: Array, n: int) -> Array:
 
 def _tables(basis: Array, shown: Array, operators: Operators) -> ChainTables:
     inverse = np.linalg.pinv(basis)
-    worth = operators.start @ operators.stop
-    start = operators.start @ inverse / (worth if abs(worth) > 1e-9 else 1.0)
-    moves = basis @ operators.steps.sum(axis=0) @ inverse
-    rows = (start[None], moves, _emissions(basis, shown))
-    start, moves, emit = (nearest_distributions(np.nan_to_num(each)) for each in rows)
-    return ChainTables(start[0], moves, (emit,))
+    worth = operators.initial @ operators.stop
+    initial = operators.initial @ inverse / (worth if abs(worth) > 1e-9 else 1.0)
+    transitions = basis @ operators.steps.sum(axis=0) @ inverse
+    rows = (initial[None], transitions, _emissions(basis, shown))
+    initial, transitions, emit = (nearest_distributions(np.nan_to_num(each)) for each in rows)
+    return ChainTables(initial[0], transitions, (emit,))

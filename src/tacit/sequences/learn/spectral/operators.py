@@ -73,7 +73,7 @@ def spectral_operators(
     rank: int,
     total: Array,
     *,
-    start: Array | None = None,
+    initial: Array | None = None,
     narrow: bool = False,
 ) -> Operators:
     """The operators of given rank.
@@ -115,7 +115,7 @@ def spectral_operators(
         sizes
     )  # the directions' sizes on its diagonal, if they are of these moments
     steps = np.einsum("xmn,no->xom", triples, back)  # (feature, before, after)
-    first = moments.first / max(float(moments.n_firsts), 1.0) if start is None else start
+    first = moments.first / max(float(moments.n_firsts), 1.0) if initial is None else initial
     state, stop = left.T @ first, moments.past / n @ right @ back
     if not narrow:
         return Operators(state, Dense(steps), stop, (np.eye(len(steps)),), (total,))

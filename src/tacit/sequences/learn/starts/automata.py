@@ -60,14 +60,14 @@ def counted_automaton(
     above, own = labels[tree.parents[known]], labels[known]
     symbols, passes = tree.symbols[known], tree.passes[known]
     np.add.at(emit, (above, symbols), passes)
-    moves = np.full((1 if tied else n_symbols, n_states, n_states), _MOVE)
-    np.add.at(moves, (0 * symbols if tied else symbols, above, own), passes)
-    start = np.full(n_states, _MOVE)
-    start[labels[0]] += tree.n_sequences
+    transitions = np.full((1 if tied else n_symbols, n_states, n_states), _MOVE)
+    np.add.at(transitions, (0 * symbols if tied else symbols, above, own), passes)
+    initial = np.full(n_states, _MOVE)
+    initial[labels[0]] += tree.n_sequences
     return AutomatonTables(
-        start / start.sum(),
+        initial / initial.sum(),
         emit / emit.sum(axis=1, keepdims=True),
-        moves / moves.sum(axis=2, keepdims=True),
+        transitions / transitions.sum(axis=2, keepdims=True),
     )
 
 
@@ -77,8 +77,8 @@ def random_automaton(
     """A start that says nothing: all probabilities about even."""
     emit = rng.dirichlet(np.full(n_symbols + 1, 10.0), size=n_states)
     shape = (1 if tied else n_symbols, n_states)
-    moves = rng.dirichlet(np.full(n_states, 10.0), size=shape)
-    return AutomatonTables(rng.dirichlet(np.full(n_states, 10.0)), emit, moves)
+    transitions = rng.dirichlet(np.full(n_states, 10.0), size=shape)
+    return AutomatonTables(rng.dirichlet(np.full(n_states, 10.0)), emit, transitions)
 
 
 def _clusters(

@@ -41,15 +41,15 @@ def neighbours(values: Array, ends: NDArray[np.int64]) -> Array:
 def even_chain(means: Array, covariances: Array, *, diagonal: bool) -> GaussianChain:
     """States of given densities that stay about as often as they move, and move anywhere."""
     k = len(means)
-    moves = 0.5 * np.eye(k) + 0.5 / k
-    return GaussianChain(np.full(k, 1 / k), moves, means, covariances, diagonal)
+    transitions = 0.5 * np.eye(k) + 0.5 / k
+    return GaussianChain(np.full(k, 1 / k), transitions, means, covariances, diagonal)
 
 
-def with_random_moves(chain: GaussianChain, rng: np.random.Generator) -> GaussianChain:
+def with_random_transitions(chain: GaussianChain, rng: np.random.Generator) -> GaussianChain:
     """The same states with few likely moves from each, wherever these go."""
     k = chain.n_states
-    moves = (1 - _FEWEST) * rng.dirichlet(np.full(k, 1 / k), k) + _FEWEST / k
-    return replace(chain, moves=moves)
+    transitions = (1 - _FEWEST) * rng.dirichlet(np.full(k, 1 / k), k) + _FEWEST / k
+    return replace(chain, transitions=transitions)
 
 
 def by_rows(
@@ -71,5 +71,5 @@ def by_rows(
     means = values[rng.choice(len(values), k, replace=len(values) < k)]
     spread = values.T @ values / len(values) + 1e-6 * np.eye(d)
     covariances = np.repeat(wide * spread[None] * (np.eye(d) if diagonal else 1.0), k, axis=0)
-    moves = 0.5 * np.eye(k) + 0.5 * rng.dirichlet(np.ones(k), k)
-    return GaussianChain(np.full(k, 1 / k), moves, means, covariances, diagonal)
+    transitions = 0.5 * np.eye(k) + 0.5 * rng.dirichlet(np.ones(k), k)
+    return GaussianChain(np.full(k, 1 / k), transitions, means, covariances, diagonal)

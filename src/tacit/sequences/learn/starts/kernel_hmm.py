@@ -133,13 +133,13 @@ def clustered_chain(
     seed : int
     """
     states = _clusters(features, n_states, np.random.default_rng(seed))
-    moves = np.ones((n_states, n_states))
+    transitions = np.ones((n_states, n_states))
     inner = np.ones(len(states), dtype=np.bool_)
     inner[ends[1:][np.diff(ends) > 0] - 1] = False
     before = np.flatnonzero(inner)
-    np.add.at(moves, (states[before], states[before + 1]), 1.0)
+    np.add.at(transitions, (states[before], states[before + 1]), 1.0)
     firsts = states[ends[:-1][np.diff(ends) > 0]]
-    start = 0.5 + np.bincount(firsts, minlength=n_states)
+    initial = 0.5 + np.bincount(firsts, minlength=n_states)
     emit = []
     for each, gone in zip(likelihoods, missing, strict=True):
         there = np.flatnonzero(~gone & (each.sum(axis=1) > 0))
@@ -148,7 +148,9 @@ def clustered_chain(
         counts = one_hot.T @ shares
         counts += (shares.mean(axis=0) if len(there) else 1 / each.shape[1]) + 1e-3 / each.shape[1]
         emit.append(counts / counts.sum(axis=1, keepdims=True))
-    return ChainTables(start / start.sum(), moves / moves.sum(axis=1, keepdims=True), tuple(emit))
+    return ChainTables(
+        initial / initial.sum(), transitions / transitions.sum(axis=1, keepdims=True), tuple(emit)
+    )
 
 
 def _clusters(features: Array, n_states: int, rng: np.random.Generator) -> NDArray[np.int32]:

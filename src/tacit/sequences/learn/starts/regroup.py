@@ -37,18 +37,18 @@ def joined(chain: GaussianChain, visits: Array, first: int, second: int) -> Gaus
     pair = [first, second]
     shares = visits[pair] / visits[pair].sum()
     means, covariances = chain.means.copy(), chain.covariances.copy()
-    start, moves = chain.start.copy(), chain.moves.copy()
+    initial, transitions = chain.initial.copy(), chain.transitions.copy()
     means[first] = shares @ chain.means[pair]
     away = chain.means[pair] - means[first]
     spread = chain.covariances[pair] + away[:, :, None] * away[:, None, :]
     covariances[first] = np.einsum("s,sij->ij", shares, spread)
     if chain.diagonal:
         covariances[first] *= np.eye(chain.n_columns)
-    start[first] += start[second]
-    moves[first] = shares @ moves[pair]
-    moves[:, first] += moves[:, second]
+    initial[first] += initial[second]
+    transitions[first] = shares @ transitions[pair]
+    transitions[:, first] += transitions[:, second]
     kept = np.delete(np.arange(chain.n_states), second)
-    parts = start[kept], moves[np.ix_(kept, kept)], means[kept], covariances[kept]
+    parts = initial[kept], transitions[np.ix_(kept, kept)], means[kept], covariances[kept]
     return GaussianChain(*parts, chain.diagonal)
 
 
@@ -73,14 +73,14 @@ def parted(chain: GaussianChain, state: int, *, aside: bool) -> GaussianChain:
         means, spreads = [mean, mean], [_NARROW * covariance, (2 - _NARROW) * covariance]
     others = np.delete(np.arange(chain.n_states), state)
     order = np.concatenate([others, [state, state]])
-    start, moves = chain.start[order], chain.moves[np.ix_(order, order)]
-    start[-2:] *= 0.5
-    moves[:, -2:] *= 0.5
-    within = chain.moves[state, state]
-    moves[-2:, -2:] = within * np.array([[_STAY, 1 - _STAY], [1 - _STAY, _STAY]])
+    initial, transitions = chain.initial[order], chain.transitions[np.ix_(order, order)]
+    initial[-2:] *= 0.5
+    transitions[:, -2:] *= 0.5
+    within = chain.transitions[state, state]
+    transitions[-2:, -2:] = within * np.array([[_STAY, 1 - _STAY], [1 - _STAY, _STAY]])
     return GaussianChain(
-        start,
-        moves,
+        initial,
+        transitions,
         np.vstack([chain.means[others], means]),
         np.concatenate([chain.covariances[others], spreads]),
         chain.diagonal,
