@@ -47,7 +47,7 @@ def measured(model, train, test):
     training = time.process_time() - began
     sentences = [tree.leaves() for tree in test]
     began, busy = time.perf_counter(), time.process_time()
-    found = model.predict(sentences)
+    found, repairs = model.predict(sentences, return_repairs=True)
     wall, busy = time.perf_counter() - began, time.process_time() - busy
     n_words = sum(map(len, sentences))
     return {
@@ -57,8 +57,8 @@ def measured(model, train, test):
         "words": n_words / wall,
         "sentences": len(sentences) / wall,
         "cpu": 1e3 * busy / len(sentences),
-        "bad": model.diagnostics_.get("non_positive", 0),
-        "none": model.diagnostics_.get("no_tree", 0),
+        "bad": repairs["non_positive"],
+        "none": repairs["no_tree"],
     }
 
 

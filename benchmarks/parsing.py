@@ -95,11 +95,11 @@ def context_models(data: Bank) -> dict[str, Guess]:
         found: dict[int, Any] = {}
         for longest in LENGTHS:
             model = ConstituentContextModel(longest=longest, **settings).fit(data.text)
-            for place, spans in enumerate(model.brackets(data.sentences)):
+            for place, parse in enumerate(model.predict(data.sentences)):
                 if place not in found and data.golds[place][0] <= longest:
                     found[place] = {}
                 if place in found:
-                    found[place][longest] = spans
+                    found[place][longest] = parse.spans
         return [found[place] for place in range(len(data.golds))]
 
     return {
@@ -109,6 +109,10 @@ def context_models(data: Bank) -> dict[str, Guess]:
             start="random", n_restarts=STARTS, random_state=0
         ),
     }
+
+
+def spans_of(parses: list[Any]) -> list[Any]:
+    return [parse.spans for parse in parses]
 
 
 def span_parsers(data: Bank, *, full: bool) -> dict[str, Guess]:
@@ -121,7 +125,7 @@ def span_parsers(data: Bank, *, full: bool) -> dict[str, Guess]:
         return learnt[vectors].set_params(prior=prior)
 
     def guess(vectors: str, prior: str | None = None, tops: Any = None) -> Guess:
-        return lambda: parser(vectors, prior).brackets(data.sentences, tops)
+        return lambda: spans_of(parser(vectors, prior).predict(data.sentences, tops))
 
     rows: dict[str, Guess] = {}
     kinds = {"cca": LEARNT}
@@ -230,7 +234,7 @@ def settings(most: int | None) -> list[str]:
     parser = SpanParser().fit(data.text)
     for weight in (0.1, 0.3, 1.0):
         rows[f"all that is learnt and the metric, weight {weight}"] = lambda weight=weight: (
-            parser.set_params(metric_weight=weight).brackets(data.sentences)
+            spans_of(parser.set_params(metric_weight=weight).predict(data.sentences))
         )
     return table(data, rows)[0]
 

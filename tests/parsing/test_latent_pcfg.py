@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from oracles.edited_files import edited
 from tacit.core.files.load import load
@@ -13,9 +14,9 @@ from tacit.errors import (
     DataError,
     FileFormatError,
     NegativeProbabilityError,
-    NotAvailableError,
     TooExpensiveError,
 )
+from tacit.evaluate import grammar_scores
 from tacit.parsing.data.grammar_input import prepared_trees
 from tacit.parsing.data.parse_trees import ParseTree, read_trees
 from tacit.parsing.latent_pcfg import LatentPCFG
@@ -55,11 +56,20 @@ def models():
 def test_states_learn_what_labels_do_not_say(models):
     test = some_trees(60, seed=1)
     # A plain grammar cannot know which preposition stands where.
-    plain = LatentPCFG(1).fit(some_trees(1500)).score(test)
+    plain_model = LatentPCFG(1).fit(some_trees(1500))
+    plain = grammar_scores(plain_model, test).f1
     assert plain < 0.98
     for model in models.values():
-        assert model.score(test) > plain + 0.01
-    assert models["auto"].score(test) > 0.98
+        assert grammar_scores(model, test).f1 > plain + 0.01
+    assert grammar_scores(models["auto"], test).f1 > 0.98
+    assert models["auto"].score(test) > plain_model.score(test)
+
+
+def test_the_score_is_the_mean_log_probability_of_trees(models):
+    test = some_trees(20, seed=1)
+    for model in models.values():
+        assert model.score(test) == pytest.approx(model.score_samples(test).mean())
+        assert model.score(test) < 0
 
 
 def test_words_come_with_tags_or_without(models):
@@ -99,8 +109,7 @@ def test_logarithms_of_trees_are_those_of_a_distribution():
         logs = model.score_samples(every)
         # Words that a tag was never seen with have the rest.
         assert 0.7 < np.exp(logs).sum() < 1 + 1e-9
-        assert model.log_prob(every[0]) == pytest.approx(logs[0])
-    assert model.log_prob(read_trees(["(S (V x) (N a))"])[0]) == -np.inf
+    assert model.score_samples(["(S (V x) (N a))"]) == [-np.inf]
 
 
 def test_every_tree_has_a_score_of_its_own(models):
@@ -121,15 +130,14 @@ def test_scores_that_are_not_positive_are_floored_or_told(models):
     from dataclasses import replace
 
     model = copy.copy(models["spectral"])
-    model.diagnostics_ = dict(model.diagnostics_)
     tensors = model.grammars_[0]
     model.grammars_ = (replace(tensors, start=-np.abs(tensors.start) * 1e-12 - 1e-9),)
     trees = some_trees(20, seed=3)
-    floored = model.score_samples(trees)
-    assert model.diagnostics_["non_positive_trees"] > 0
+    floored, repairs = model.score_samples(trees, return_repairs=True)
+    assert repairs["non_positive"] > 0
     plain = LatentPCFG(1).fit(some_trees(1500)).score_samples(trees)
     low = np.isclose(floored, plain + np.log(1e-3))
-    assert low.sum() == model.diagnostics_["non_positive_trees"]
+    assert low.sum() == repairs["non_positive"]
     model.set_params(negative="nan")
     assert np.isnan(model.score_samples(trees)).sum() == low.sum()
     model.set_params(negative="raise")
@@ -184,10 +192,12 @@ def test_odd_sentences(models):
     with pytest.raises(DataError, match="without words"):
         model.parse([])
     assert model.parse(["cat"]).leaves() == [("cat", "NN")]
-    before = model.diagnostics_.get("no_tree", 0)
-    flat = model.parse([(".", "."), (".", ".")])
-    assert flat == ParseTree("TOP", (ParseTree(".", (), "."), ParseTree(".", (), ".")))
-    assert model.diagnostics_["no_tree"] == before + 1
+    marks = [(".", "."), (".", ".")]
+    flat = ParseTree("TOP", (ParseTree(".", (), "."), ParseTree(".", (), ".")))
+    assert model.parse(marks) == flat
+    trees, repairs = model.predict([marks, "Ann sees Bob of Ann ."], return_repairs=True)
+    assert (trees[0], repairs["no_tree"]) == (flat, 1)
+    assert model.n_best(marks) == [(flat, 0.0)]
     with pytest.raises(TooExpensiveError, match="300 words takes about"):
         model.parse(["cat"] * 300)
     with pytest.raises(ArgumentTypeError, match="neither a word nor a pair"):
@@ -207,7 +217,7 @@ def test_odd_trees_and_arguments():
         LatentPCFG(learn="spectal").fit(["(S (N a) (V b))"])
     with pytest.raises(ArgumentError, match="n_states=0"):
         LatentPCFG(0).fit(["(S (N a) (V b))"])
-    with pytest.raises(NotAvailableError, match="call fit"):
+    with pytest.raises(NotFittedError):
         LatentPCFG().parse(["a"])
     # One word and nothing else is a grammar too.
     for learn in ("auto", "spectral", "em"):
@@ -220,3 +230,58 @@ def test_cloned_and_refitted_it_is_the_same(models):
     again = clone(model).set_params(n_jobs=2).fit(some_trees(1500))
     trees = some_trees(5, seed=9)
     assert np.array_equal(again.score_samples(trees), model.score_samples(trees))
+
+
+QUERIES = {
+    "parse": lambda model: model.parse("the cat sees Ann ."),
+    "flat": lambda model: model.parse([(".", "."), (".", ".")]),
+    "predict": lambda model: model.predict([["Ann"], ["the", "yak"]], return_repairs=True),
+    "n_best": lambda model: model.n_best("the cat sees Ann of Bob .", 3),
+    "score": lambda model: model.score(some_trees(5, seed=4)),
+    "non-positive": lambda model: negated(model).score_samples(some_trees(5, seed=4)),
+    "F1": lambda model: grammar_scores(model, some_trees(5, seed=4)),
+    "summary": lambda model: (str(model.summary()), model._repr_html_()),
+}
+
+
+def negated(model):
+    from dataclasses import replace
+
+    grammar = model.grammars_[0]
+    model.grammars_ = (replace(grammar, start=-grammar.start), *model.grammars_[1:])
+    return model
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("learn", ["auto", "spectral", "em"])
+def test_queries_leave_the_model_as_it_was(models, learn, query, tmp_path):
+    models[learn].save(tmp_path / "before.tacit")
+    model = load(tmp_path / "before.tacit")
+    grammars = model.grammars_
+    QUERIES[query](model)
+    model.grammars_ = grammars
+    model.save(tmp_path / "after.tacit")
+    assert (tmp_path / "before.tacit").read_bytes() == (tmp_path / "after.tacit").read_bytes()
+
+
+def test_summaries_show_rules_and_states(models):
+    page = str(models["auto"].summary())
+    assert "LatentPCFG: " in page
+    assert "TOP+S -> NP @S" in page
+    assert "IN         0" in page or "IN " in page.split("states of the")[1]
+    assert "single states have no probabilities" in str(models["spectral"].summary())
+    plain = LatentPCFG(1).fit(some_trees(200))
+    assert "states" not in str(plain.summary()).replace("one state", "")
+    assert plain.kind == "grammar"
+    assert plain.can("score")
+
+
+def test_expected_counts_of_labels_are_those_of_the_treebank():
+    from tacit.parsing.data.treebank import coded_treebank
+    from tacit.parsing.query.summary import label_counts
+
+    trees = some_trees(200)
+    model = LatentPCFG(1, min_count=1).fit(trees)
+    coded, symbols = coded_treebank(trees, min_count=1)
+    counts = np.bincount(coded.label, coded.node_weight, len(symbols.labels)) / len(trees)
+    assert label_counts(model.coarse_) == pytest.approx(counts, abs=1e-9)

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
-from tacit.errors import ArgumentError, DataError, NotAvailableError, TooExpensiveError
+from tacit.errors import ArgumentError, DataError, TooExpensiveError
+from tacit.evaluate import parser_scores
 from tacit.parsing.constituent_context import ConstituentContextModel
 from tacit.parsing.data.parse_trees import ParseTree
 from tacit.parsing.data.word_vectors import WordVectors
@@ -22,6 +24,10 @@ SENTENCE = "the/DT cat/NN near/IN a/DT house/NN saw/VBD ,/, every/DT dog/NN ./."
 @pytest.fixture(scope="module")
 def parser():
     return SpanParser(n_features=5, rank=2).fit(sample_sentences(400, random_state=0))
+
+
+def spans_of(model, sentences):
+    return [parse.spans for parse in model.predict(sentences)]
 
 
 def test_brackets_trees_and_confidence_come_back(parser):
@@ -41,7 +47,7 @@ def test_brackets_trees_and_confidence_come_back(parser):
     assert (0, 5) in found.spans  # the subject
     assert (0, 2) in found.spans  # the cat
     assert 0 < found.confidence < np.inf
-    assert parser.brackets([SENTENCE, SENTENCE]) == [found.spans] * 2
+    assert parser.predict([SENTENCE, SENTENCE]) == [found] * 2
 
 
 def test_units_decide_where_the_metric_weighs_little():
@@ -94,8 +100,8 @@ def test_without_a_prior_the_tree_is_the_shortest_by_the_metric():
 def test_groups_help_on_a_language_with_noun_groups(parser):
     trees = sample_trees(100, random_state=7)
     golds = [gold_spans(tree) for tree in trees]
-    ours = parser.evaluate(trees, (None,))[None]
-    assert ours == score_brackets(parser.brackets(trees), golds)
+    ours = parser_scores(parser, trees, (None,))[None]
+    assert ours == score_brackets(spans_of(parser, trees), golds)
     assert ours.f1 > score_brackets([right_branching(n) for n, _ in golds], golds).f1 + 20
 
 
@@ -113,24 +119,60 @@ def test_moments_of_two_texts_add_up():
     assert np.allclose(parts.shape_.emitted, whole.shape_.emitted)
 
 
-def test_groups_are_learnt_when_they_are_asked_for(tmp_path):
+def test_groups_are_learnt_whatever_the_prior():
     text = sample_sentences(200, random_state=2)
-    lazy = SpanParser(n_features=5, rank=2).fit(text)
-    eager = SpanParser(n_features=5, rank=2, prior="learnt").fit(text)
-    lazy.brackets(text[:5])
-    assert "shape_" not in vars(lazy)
-    assert "predicates" not in lazy.diagnostics_
-    assert {"shape_", "diagnostics_"} <= vars(eager).keys()
-    assert "shape_" in vars(SpanParser(n_features=5, rank=2, top="learnt").fit(text))
-    assert not hasattr(SpanParser(), "shape_")
-    lazy.save(tmp_path / "before.tacit")  # files hold groups, whoever needs them
-    assert np.array_equal(lazy.shape_.emitted, eager.shape_.emitted)
-    assert lazy.diagnostics_ == eager.diagnostics_
-    lazy.save(tmp_path / "after.tacit")
+    by_rule = SpanParser(n_features=5, rank=2).fit(text)
+    learnt = SpanParser(n_features=5, rank=2, prior="learnt").fit(text)
+    assert np.array_equal(by_rule.shape_.emitted, learnt.shape_.emitted)
+    assert by_rule.diagnostics_ == learnt.diagnostics_
+    assert by_rule.set_params(prior="learnt").predict(text) == learnt.predict(text)
+    by_rule.set_params(prior="units").partial_fit(["a/NEW b/NEW"])
+    assert "NEW" in by_rule.shape_.tags
+
+
+def test_default_fits_of_the_context_model_are_equal():
+    text = sample_sentences(60, random_state=2)
+    one, other = (ConstituentContextModel(start="random").fit(text) for _ in range(2))
+    assert np.array_equal(one.ratios_.of_yields, other.ratios_.of_yields)
+
+
+QUERIES = {
+    "parse": lambda model: model.parse(SENTENCE),
+    "parse, top": lambda model: isinstance(model, SpanParser) and model.parse(SENTENCE, 2),
+    "predict": lambda model: model.predict([SENTENCE, SENTENCE]),
+    "summary": lambda model: str(model.summary()),
+    "page": lambda model: model._repr_html_(),
+    "scores": lambda model: parser_scores(model, sample_trees(5, random_state=1)),
+}
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize(
+    "model",
+    [SpanParser(n_features=5, rank=2, prior=p) for p in ("units", "learnt", None)]
+    + [ConstituentContextModel()],
+)
+def test_queries_leave_the_model_as_it_was(model, query, tmp_path):
+    fitted = clone(model).fit(sample_sentences(100, random_state=0))
+    fitted.save(tmp_path / "before.tacit")
+    diagnostics = dict(fitted.diagnostics_)
+    QUERIES[query](fitted)
+    fitted.save(tmp_path / "after.tacit")
+    assert fitted.diagnostics_ == diagnostics
     assert (tmp_path / "before.tacit").read_bytes() == (tmp_path / "after.tacit").read_bytes()
-    assert lazy.set_params(prior="learnt").brackets(text) == eager.brackets(text)
-    lazy.set_params(prior="units").partial_fit(["a/NEW b/NEW"])
-    assert "NEW" in lazy.shape_.tags
+
+
+def test_summaries_say_what_was_learnt(parser):
+    page = str(parser.summary())
+    for part in ("groups by rule", "sentences", "nearest pairs", "a predicate begins  VERB"):
+        assert part in page
+    model = ConstituentContextModel().fit(sample_sentences(100, random_state=0))
+    page = str(model.summary())
+    assert "DET NOUN" in page.split("contexts")[0]
+    assert "edge _ edge" in page
+    assert (parser.kind, model.kind) == ("parser", "parser")
+    assert parser.can("brackets")
+    assert not model.can("score")
 
 
 def test_vectors_may_lie_in_a_file(tmp_path):
@@ -189,7 +231,7 @@ def test_wrong_arguments_and_texts_are_refused():
         SpanParser().fit(["rain/NN ./."])
     with pytest.raises(DataError, match="no word occurs twice"):
         SpanParser().fit(["rain/NN falls/VBZ"])
-    with pytest.raises(NotAvailableError, match="call fit first"):
+    with pytest.raises(NotFittedError):
         SpanParser().parse(SENTENCE)
 
 
@@ -199,10 +241,15 @@ def test_the_constituent_context_model_learns_and_parses():
     golds = [gold_spans(tree) for tree in trees]
     random = np.random.default_rng(0)
     chance = score_brackets([random_branching(n, random) for n, _ in golds], golds).f1
-    assert score_brackets(model.brackets(trees), golds).f1 > chance + 10
-    assert model.brackets(["one/NUM", "new/ZZ1 tags/ZZ2"]) == [[], [(0, 2)]]
+    ours = parser_scores(model, trees)[None]
+    assert ours == score_brackets(spans_of(model, trees), golds)
+    assert ours.f1 > chance + 10
+    assert spans_of(model, ["one/NUM", "new/ZZ1 tags/ZZ2"]) == [[], [(0, 2)]]
+    one = model.parse("one/NUM ./.")
+    assert (str(one.tree), np.isnan(one.confidence)) == ("(X (NUM one))", True)
+    assert model.parse([]).tree is None
     by_chance = ConstituentContextModel(start="random", n_restarts=2, longest=8, random_state=0)
-    assert len(by_chance.fit(trees).brackets(trees)) == 300
+    assert len(by_chance.fit(trees).predict(trees)) == 300
     assert ConstituentContextModel(tags="universal").fit([SENTENCE]).tags_ == (
         "ADP",
         "DET",
@@ -211,8 +258,8 @@ def test_the_constituent_context_model_learns_and_parses():
     )
     with pytest.raises(DataError, match="no sentence has 2 to 10 words"):
         ConstituentContextModel().fit(["rain/NN"])
-    with pytest.raises(NotAvailableError, match="call fit first"):
-        ConstituentContextModel().brackets([])
+    with pytest.raises(NotFittedError):
+        ConstituentContextModel().predict([])
     with pytest.raises(ArgumentError, match="start='spilt'"):
         ConstituentContextModel(start="spilt").fit(trees)
 

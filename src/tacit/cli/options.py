@@ -124,12 +124,12 @@ def is_language_model(fitted: Any) -> bool:
 
 def is_parser(fitted: Any) -> bool:
     """Whether a model finds brackets without labels."""
-    return hasattr(fitted, "brackets")
+    return bool(fitted.kind == "parser")
 
 
 def is_grammar(fitted: Any) -> bool:
     """Whether a model finds trees with labels."""
-    return hasattr(fitted, "grammars_")
+    return bool(fitted.kind == "grammar")
 
 
 def is_topic_model(fitted: Any) -> bool:

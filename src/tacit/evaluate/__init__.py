@@ -1,6 +1,7 @@
 """How good is it: held-out scores and distances between models."""
 
 from tacit.evaluate.held_out import kl, l1_error
+from tacit.evaluate.parsing import grammar_scores, parser_scores
 from tacit.evaluate.strength import edge_correlations
 from tacit.evaluate.trees import align_states, hop_error, robinson_foulds, splits, state_orders
 from tacit.parsing.query.brackets import score_brackets
@@ -12,10 +13,12 @@ __all__ = [
     "coherence",
     "completion_perplexity",
     "edge_correlations",
+    "grammar_scores",
     "hop_error",
     "kl",
     "l1_error",
     "labelled_score",
+    "parser_scores",
     "robinson_foulds",
     "score_brackets",
     "splits",

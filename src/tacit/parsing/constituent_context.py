@@ -9,14 +9,14 @@ import numpy as np
 from tacit.core.arguments import check_choice, check_count, check_number
 from tacit.core.estimator_tags import TakesText
 from tacit.core.model import Model
-from tacit.core.progress import reporting
-from tacit.errors import DataError, NotAvailableError
+from tacit.errors import DataError
 from tacit.parsing.model_files import CONTEXT_MODEL_FILE
 
 if TYPE_CHECKING:
+    from tacit.core.summary import Summary
     from tacit.parsing.data.tagged_sentences import Tagged
-    from tacit.parsing.learn.constituent_context import SpanRatios
-    from tacit.parsing.structure.branching import Spans
+    from tacit.parsing.model.span_ratios import SpanRatios
+    from tacit.parsing.structure.branching import SpanParse
 
 
 class ConstituentContextModel(TakesText, Model):
@@ -56,7 +56,7 @@ class ConstituentContextModel(TakesText, Model):
     --------
     >>> text = ["the/DT cat/NN sat/VBD", "a/DT dog/NN ran/VBD home/NN", "the/DT cow/NN ran/VBD"]
     >>> model = ConstituentContextModel().fit(text)
-    >>> len(model.brackets(["a/DT cat/NN ran/VBD"])[0])
+    >>> len(model.parse("a/DT cat/NN ran/VBD").spans)
     2
     """
 
@@ -79,7 +79,7 @@ class ConstituentContextModel(TakesText, Model):
         smoothing: tuple[float, float] = (2.0, 8.0),
         max_iter: int = 40,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: Any = 0,
         progress: Any = None,
     ) -> None:
         self.start = start
@@ -99,12 +99,12 @@ class ConstituentContextModel(TakesText, Model):
         """
         from tacit.parsing.data.tagged_sentences import read_tagged
         from tacit.parsing.learn.constituent_context import (
-            SpanTable,
             expected,
             fit_ratios,
             random_posterior,
             split_posterior,
         )
+        from tacit.parsing.moments.tag_spans import SpanTable
 
         self._check()
         kinds = [self._kinds(sentence) for sentence in read_tagged(sentences)]
@@ -112,41 +112,63 @@ class ConstituentContextModel(TakesText, Model):
         if not kinds:
             raise DataError(f"no sentence has 2 to {self.longest} words; nothing can be learnt")
         self.tags_ = tuple(sorted({kind for some in kinds for kind in some}))
-        table = SpanTable.of(self._numbers(kinds), len(self.tags_) + 1)
+        table = SpanTable.of(self._codes(kinds), len(self.tags_) + 1)
         random = np.random.default_rng(self.random_state)
-        n_starts = 1 if self.start == "split" else self.n_restarts
+        n_restarts = 1 if self.start == "split" else self.n_restarts
         best = -np.inf
-        with reporting(self.progress) as report:
-            for number in range(n_starts):
-                report(number / n_starts, f"EM, start {number + 1} of {n_starts}")
-                by_chance = self.start == "random"
-                first = random_posterior(table, random) if by_chance else split_posterior(table)
-                ratios, changes = fit_ratios(table, first, self.smoothing, self.max_iter, self.tol)
-                score = expected(ratios.scores(table), table)[1] if n_starts > 1 else 0.0
+        with self._working() as report:
+            for restart in range(n_restarts):
+                report(restart / n_restarts, f"EM, start {restart + 1} of {n_restarts}")
+                is_random = self.start == "random"
+                start = random_posterior(table, random) if is_random else split_posterior(table)
+                ratios, changes = fit_ratios(table, start, self.smoothing, self.max_iter, self.tol)
+                score = expected(ratios.scores(table), table)[1] if n_restarts > 1 else 0.0
                 if score > best:
                     best, self.ratios_, self.changes_ = score, ratios, changes
         self.diagnostics_ = {"n_sentences": len(kinds), "n_steps": len(self.changes_)}
         return self
 
-    def brackets(self, sentences: Any) -> list[Spans]:
-        """The brackets of each sentence without punctuation: first word, word after the last."""
-        from tacit.parsing.data.tagged_sentences import read_tagged
-        from tacit.parsing.learn.constituent_context import SpanTable
-        from tacit.parsing.loops.constituent_context import best_tree
+    def parse(self, sentence: Any) -> SpanParse:
+        """The brackets of a sentence without its punctuation.
 
-        if not hasattr(self, "ratios_"):
-            raise NotAvailableError("the model is not fitted; call fit first")
-        kinds = [self._kinds(sentence) for sentence in read_tagged(sentences)]
-        found: list[Spans] = []
-        for numbers in self._numbers(kinds):
-            if len(numbers) < 2:
-                found.append([])
-                continue
-            table = SpanTable.of([numbers], len(self.tags_) + 1)
-            spans = np.empty((len(numbers) - 1, 2), dtype=np.int64)
-            best_tree(self.ratios_.scores(table), len(numbers), spans)
-            found.append([(int(start), int(stop)) for start, stop in spans])
-        return found
+        Parameters
+        ----------
+        sentence : str or list of (word, tag)
+            A string is tagged text, ``word/TAG``. A sentence of one word or none has no brackets.
+
+        Returns
+        -------
+        SpanParse
+            Its `confidence` is NaN.
+        """
+        from tacit.parsing.data.tagged_sentences import read_tagged, without_marks
+        from tacit.parsing.loops.constituent_context import best_tree
+        from tacit.parsing.moments.tag_spans import SpanTable
+        from tacit.parsing.structure.branching import SpanParse
+
+        self._check_fitted()
+        tagged = next(iter(read_tagged([sentence])), [])
+        codes = self._codes([self._kinds(tagged)])[0]
+        spans = np.empty((max(len(codes) - 1, 0), 2), dtype=np.int64)
+        if len(spans):
+            table = SpanTable.of([codes], len(self.tags_) + 1)
+            best_tree(self.ratios_.scores(table), len(codes), spans)
+        brackets = [(int(start), int(stop)) for start, stop in spans]
+        return SpanParse(without_marks(tagged), brackets, float("nan"))
+
+    def predict(self, X: Any) -> list[SpanParse]:
+        """The brackets of each of several sentences; see `parse`."""
+        from tacit.parsing.data.tagged_sentences import stream_tagged
+
+        self._check_fitted()
+        return [self.parse(sentence) for sentence in stream_tagged(X)]
+
+    def summary(self) -> Summary:
+        """What the model uses and what it learnt, on a page."""
+        from tacit.parsing.query.summary import context_model_summary
+
+        self._check_fitted()
+        return context_model_summary(self.get_params(), self.tags_, self.ratios_, self.diagnostics_)
 
     def _kinds(self, sentence: Tagged) -> list[str]:
         from tacit.parsing.data.tagged_sentences import without_marks
@@ -155,10 +177,10 @@ class ConstituentContextModel(TakesText, Model):
         tags = [tag for _, tag in without_marks(sentence)]
         return [universal_tag(tag) for tag in tags] if self.tags == "universal" else tags
 
-    def _numbers(self, kinds: list[list[str]]) -> list[list[int]]:
-        """Tags as numbers; all that are not known are one more."""
-        numbers = {tag: number for number, tag in enumerate(self.tags_)}
-        return [[numbers.get(kind, len(numbers)) for kind in some] for some in kinds]
+    def _codes(self, kinds: list[list[str]]) -> list[list[int]]:
+        """Tags as codes; all unknown ones share the last."""
+        codes = {tag: code for code, tag in enumerate(self.tags_)}
+        return [[codes.get(kind, len(codes)) for kind in sentence] for sentence in kinds]
 
     def _check(self) -> None:
         check_choice("start", self.start, ("split", "random"))

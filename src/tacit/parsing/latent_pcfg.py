@@ -1,52 +1,41 @@
-"""Latent-variable grammars learnt from a treebank, as scikit-learn estimators."""
+"""Latent-variable grammars learnt from a treebank."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
 from tacit.core.estimator_tags import TakesText
-from tacit.core.model import Model
-from tacit.core.progress import reporting
+from tacit.core.model import Model, Scored
 from tacit.core.threads import n_threads
 from tacit.errors import (
     DataError,
     FileFormatError,
     NegativeProbabilityError,
-    NotAvailableError,
     TooExpensiveError,
 )
 from tacit.parsing.data.grammar_input import prepared_trees, tree_list, words_and_tags
-from tacit.parsing.data.parse_trees import ParseTree
-from tacit.parsing.learn.fit import WAYS, GrammarSettings, fit_grammar
+from tacit.parsing.learn.fit import LEARNERS, GrammarSettings, fit_grammar
 from tacit.parsing.model.grammar import LatentGrammar
 from tacit.parsing.model_files import GRAMMAR_FILE
 
 if TYPE_CHECKING:
+    from tacit.core.summary import Summary
+    from tacit.parsing.data.parse_trees import ParseTree
     from tacit.parsing.data.treebank import GrammarSymbols
-    from tacit.parsing.query.grammar import Forest, Posterior
-    from tacit.parsing.query.labelled_brackets import LabelledScore
-    from tacit.parsing.query.max_brackets import Choices
+    from tacit.parsing.query.sentence_trees import ScoredTree, SentenceParser
 
 NEGATIVE = ("floor", "nan", "raise")
-_LOCK = threading.Lock()
 FLOOR = 1e-3  # of the plain grammar's probability
 
 
-class ScoredTree(NamedTuple):
-    """A tree, and how many of its labelled spans (of two children or one word) are expected to be right."""
-
-    tree: ParseTree
-    n_right: float
-
-
-class LatentPCFG(TakesText, Model):
+class LatentPCFG(TakesText, Scored, Model):
     """A grammar of binary trees whose labels have hidden states, learnt from a treebank.
 
     Function tags and empty words are left out, chains of single brackets are one label, and of more than two
@@ -65,7 +54,7 @@ class LatentPCFG(TakesText, Model):
     min_count : int
         Words seen less often stand for all words that look like them.
     threshold : float
-        Least share of a labelled span in all trees of the grammar of one state to be looked at.
+        Labelled spans of a smaller posterior probability in the grammar of one state are left out.
     max_words : int
         Longer sentences are refused: the work grows with the third power.
     n_restarts : int
@@ -78,7 +67,7 @@ class LatentPCFG(TakesText, Model):
     n_jobs : int or None
         Threads; the model does not depend on it.
     progress : None, bool or callable
-        True draws a bar on a terminal; a callable gets (share done, text).
+        True draws a bar on a terminal; a callable gets (fraction done, text).
     random_state : int, numpy.random.Generator or None
 
     Attributes
@@ -86,12 +75,11 @@ class LatentPCFG(TakesText, Model):
     symbols_ : GrammarSymbols
         Labels, words and tags.
     grammars_ : tuple of LatentGrammar
-        What was learnt; of several the posteriors of spans are averaged.
+        The learnt grammars: posteriors of spans are averaged; the first gives the scores of trees.
     coarse_ : LatentGrammar
-        The same with one state.
+        The plain grammar, of one state.
     diagnostics_ : dict
-        Sizes, likelihoods; after parsing "sentences", "non_positive" (sentences whose score is not) and
-        "no_tree" (those that no tree of the grammar fits: they get a flat one).
+        Sizes and log-likelihoods.
 
     Examples
     --------
@@ -154,14 +142,14 @@ class LatentPCFG(TakesText, Model):
         """
         settings = self._settings()
         trees = prepared_trees(X)
-        with reporting(self.progress) as report:
-            found = fit_grammar(trees, settings, report)
-        self.symbols_, self.diagnostics_ = found.symbols, found.diagnostics
-        self.grammars_, self.coarse_ = found.parts, found.coarse
+        with self._working() as report:
+            fitted = fit_grammar(trees, settings, report)
+        self.symbols_, self.diagnostics_ = fitted.symbols, fitted.diagnostics
+        self.grammars_, self.coarse_ = fitted.grammars, fitted.coarse
         return self
 
     def _settings(self) -> GrammarSettings:
-        check_choice("learn", self.learn, WAYS)
+        check_choice("learn", self.learn, LEARNERS)
         check_choice("negative", self.negative, NEGATIVE)
         for name in ("n_states", "min_count", "n_restarts", "max_words"):
             check_count(name, getattr(self, name))
@@ -195,42 +183,45 @@ class LatentPCFG(TakesText, Model):
         TooExpensiveError
             There are more than `max_words`.
         """
-        return self._parsed(words_and_tags(sentence))
+        return self._parsed(words_and_tags(sentence))[0]
 
-    def predict(self, X: Iterable[Any]) -> list[ParseTree]:
-        """The tree of each of some sentences, see `parse`."""
-        pairs = [words_and_tags(sentence) for sentence in X]
+    def predict(self, X: Iterable[Any], *, return_repairs: bool = False) -> Any:
+        """The tree of each of several sentences, in `n_jobs` threads; see `parse`.
+
+        Parameters
+        ----------
+        X : iterable of sentences
+        return_repairs : bool
+            Also return numbers of sentences: "no_tree", those that no tree of the grammar fits, so that all
+            words stand side by side; "non_positive", those whose score by a learnt grammar is not positive.
+
+        Returns
+        -------
+        list of ParseTree, or (list of ParseTree, dict of str to int)
+        """
+        sentences = [words_and_tags(sentence) for sentence in X]
         with ThreadPoolExecutor(n_threads(self.n_jobs) or 1) as pool:
-            return list(pool.map(self._parsed, pairs))
+            parsed = list(pool.map(self._parsed, sentences))
+        trees = [tree for tree, _ in parsed]
+        repairs = Counter({"no_tree": 0, "non_positive": 0})
+        for _, repaired in parsed:
+            repairs.update(repaired)
+        return (trees, dict(repairs)) if return_repairs else trees
 
     def n_best(self, sentence: Any, n: int = 10) -> list[ScoredTree]:
-        """The best trees of a sentence, the best first, see `parse`."""
-        from tacit.parsing.query.max_brackets import n_best_choices
-
+        """The best trees of a sentence, the best first; see `parse`."""
         check_count("n", n)
         words, tags = words_and_tags(sentence)
-        forest, found = self._forest(words, tags)
-        if forest is None or found is None:
-            return [ScoredTree(self._flat(words, tags), 0.0)]
-        trees: dict[ParseTree, float] = {}
-        for value, root, chosen in n_best_choices(forest, found, n):
-            trees.setdefault(self._tree(forest, root, chosen, words, tags), value)
-        return [ScoredTree(*each) for each in trees.items()]
+        return self._parser(words).n_best(words, tags, n)
 
-    def _parsed(self, sentence: tuple[list[str], list[str | None]]) -> ParseTree:
-        from tacit.parsing.query.max_brackets import best_choices
+    def _parsed(
+        self, sentence: tuple[list[str], list[str | None]]
+    ) -> tuple[ParseTree, dict[str, int]]:
+        return self._parser(sentence[0]).best(*sentence)
 
-        words, tags = sentence
-        forest, found = self._forest(words, tags)
-        if forest is None or found is None:
-            return self._flat(words, tags)
-        _, root, chosen = best_choices(forest, found)
-        return self._tree(forest, root, chosen, words, tags)
-
-    def _forest(
-        self, words: list[str], tags: list[str | None]
-    ) -> tuple[Forest | None, Posterior | None]:
-        from tacit.parsing.query.grammar import mean_posterior, posterior, sentence_forest
+    def _parser(self, words: list[str]) -> SentenceParser:
+        """The fitted grammars, for a sentence that is not too long."""
+        from tacit.parsing.query.sentence_trees import SentenceParser
 
         self._check_fitted()
         if not words:
@@ -241,59 +232,22 @@ class LatentPCFG(TakesText, Model):
                 f"a sentence of {len(words)} words takes about {steps:.1e} steps; cut it, or fit with "
                 f"max_words={len(words)}"
             )
-        numbers = {tag: number for number, tag in enumerate(self.symbols_.tags)}
-        codes = [self.symbols_.word_code(word) for word in words]
-        known = [-1 if tag is None else numbers.get(tag, -1) for tag in tags]
-        self._note("sentences")
-        forest = sentence_forest(self.coarse_, codes, known, self.threshold)
-        if forest is None:
-            self._note("no_tree")
-            return None, None
-        parts = [posterior(grammar, forest, codes, known) for grammar in self.grammars_]
-        if any(part.sign <= 0 for part in parts):
-            self._note("non_positive")
-        found = mean_posterior(parts)
-        if found is None:
-            found = posterior(self.coarse_, forest, codes, known)
-        return forest, found
-
-    def _note(self, what: str) -> None:
-        with _LOCK:  # several threads may parse
-            self.diagnostics_[what] = self.diagnostics_.get(what, 0) + 1
-
-    def _tree(
-        self,
-        forest: Forest,
-        root: int,
-        chosen: Choices,
-        words: list[str],
-        tags: Sequence[str | None],
-    ) -> ParseTree:
-        from tacit.parsing.data.treebank import whole_tree
-
-        def children(item: int) -> tuple[int, int] | None:
-            edge = chosen.get(item)
-            return None if edge is None else (int(forest.left[edge]), int(forest.right[edge]))
-
-        labels = [self.symbols_.labels[label] for label in forest.label]
-        return whole_tree(root, labels, children, words, tags)
-
-    def _flat(self, words: list[str], tags: Sequence[str | None]) -> ParseTree:
-        """All words side by side, those without a tag under their likeliest one."""
-        lexicon, leaves = self.coarse_.lexicon, []
-        for word, tag in zip(words, tags, strict=True):
-            likeliest = self.symbols_.tags[lexicon.likeliest_tag(self.symbols_.word_code(word))]
-            leaves.append(ParseTree(likeliest if tag is None else tag, (), word))
-        return ParseTree("TOP", tuple(leaves))
+        return SentenceParser(self.symbols_, self.coarse_, self.grammars_, self.threshold)
 
     # -- given trees --------------------------------------------------------------------------------
 
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
+    def score_samples(self, X: Any, *, return_repairs: bool = False) -> Any:
         """The natural log-probability of each tree with its words; -inf where it has a rule not seen before.
 
         Parameters
         ----------
         X : trees, as `fit` takes them
+        return_repairs : bool
+            Also return {"non_positive": trees whose score is not positive}; see `negative`.
+
+        Returns
+        -------
+        (tree,) array, or (array, dict of str to int)
 
         Raises
         ------
@@ -314,46 +268,23 @@ class LatentPCFG(TakesText, Model):
         signs, logs = tree_scores(self.grammars_[0], coded)
         plain = tree_scores(self.coarse_, coded)[1]
         bad = (signs <= 0) & (plain > -np.inf)
-        if bad.any():
-            self.diagnostics_["non_positive_trees"] = int(bad.sum())
-            if self.negative == "raise":
-                raise NegativeProbabilityError(
-                    f"{bad.sum()} of {len(bad)} trees have a score that is not positive; pass "
-                    f'negative="floor" or learn="auto"'
-                )
+        if bad.any() and self.negative == "raise":
+            raise NegativeProbabilityError(
+                f"{bad.sum()} of {len(bad)} trees have a score that is not positive; pass "
+                f'negative="floor" or learn="auto"'
+            )
         floor = np.log(FLOOR) + plain if self.negative == "floor" else np.full(len(bad), np.nan)
-        return np.where(bad, floor, np.where(plain > -np.inf, logs, -np.inf))
+        scores: NDArray[np.float64] = np.where(bad, floor, np.where(plain > -np.inf, logs, -np.inf))
+        return (scores, {"non_positive": int(bad.sum())}) if return_repairs else scores
 
-    def log_prob(self, tree: Any) -> float:
-        """The natural log-probability of one tree with its words, see `score_samples`."""
-        return float(self.score_samples([tree])[0])
+    def summary(self) -> Summary:
+        """Labels, states, the most frequent rules, and the likeliest rules and words of states, on a page."""
+        from tacit.parsing.query.summary import grammar_summary
 
-    def evaluate(
-        self, X: Any, *, given_tags: bool = True, convention: str = "all"
-    ) -> LabelledScore:
-        """How well the trees of the words of some trees agree with these.
+        self._check_fitted()
+        return grammar_summary(self.symbols_, self.coarse_, self.grammars_, self.diagnostics_)
 
-        Parameters
-        ----------
-        X : trees, as `fit` takes them
-        given_tags : bool
-            Whether the tags of the words are told.
-        convention : {"all", "evalb"}
-            See `tacit.parsing.query.labelled_brackets.labelled_score`.
-        """
-        from tacit.parsing.query.labelled_brackets import labelled_score
-
-        trees = prepared_trees(X)
-        sentences = [
-            [(word, tag if given_tags else None) for word, tag in tree.leaves()] for tree in trees
-        ]
-        return labelled_score(trees, self.predict(sentences), convention=convention)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """The labelled F1 of trees found for the words and tags of some trees, from 0 to 1."""
-        return self.evaluate(X).f1
-
-    # -- within -------------------------------------------------------------------------------------
+    # -- files --------------------------------------------------------------------------------------
 
     def _restore(self, values: Mapping[str, Any]) -> None:
         super()._restore(values)
@@ -362,13 +293,3 @@ class LatentPCFG(TakesText, Model):
             raise FileFormatError("the tags of the lexicon are not those of the labels")
         parts = (LatentGrammar(rules, lexicon, **part) for part in values["grammars_"])
         self.grammars_ = tuple(parts) or (self.coarse_,)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether `fit` was called, or the model came from a file."""
-        return hasattr(self, "grammars_")
-
-    def _check_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            raise NotAvailableError(
-                f"this {type(self).__name__} was not fitted yet; call fit first"
-            )

@@ -21,8 +21,8 @@ from tacit.core.files.ranges import (
 from tacit.core.files.saved_model import ModelFile, renamed
 from tacit.errors import FileFormatError
 from tacit.parsing.data.treebank import BRACKET, REST, TAG, GrammarSymbols, Label
-from tacit.parsing.learn.constituent_context import SpanRatios
 from tacit.parsing.model.grammar import LatentGrammar, Lexicon
+from tacit.parsing.model.span_ratios import SpanRatios
 from tacit.parsing.model.tag_chunks import TagShape
 from tacit.parsing.model.tag_distances import TagDistances
 from tacit.parsing.structure.rules import Rules
@@ -137,7 +137,7 @@ RULES = Record(
 LEXICON = Record(
     Lexicon,
     Field("tag_of_label", Array("label", below("tag", -1), dtype=np.int32)),
-    Field("share", Array("label", within(0, 1), dtype=_FLOATS)),
+    Field("backoff", Array("label", within(0, 1), dtype=_FLOATS)),
     Field("pair_label", Array("pair", below("label"), dtype=np.int32, empty=True)),
     Field("pair_word", Array("pair", below("word"), dtype=np.int32, empty=True)),
     Field("tag_word", Array("tag word+1", probabilities, dtype=_FLOATS)),
@@ -170,7 +170,8 @@ def _upgrade_grammar(header: dict[str, Any], arrays: Arrays) -> None:
     header["symbols"] = {"labels": old["labels"], "words": old["words"]}
     header["coarse"] = {"rules": {"n_labels": len(symbols.labels)}, "lexicon": {}}
     arrays["tag_of_label"] = symbols.tag_of_label
-    names = ("tag_of_label", "share", "pair_label", "pair_word", "tag_word")
+    names = ("tag_of_label", "backoff", "pair_label", "pair_word", "tag_word")
+    renamed(arrays, {"share": "backoff"})
     renamed(arrays, {name: f"coarse.lexicon.{name}" for name in names})
     renamed(arrays, {"rules": "coarse.rules.triples"})
     parts = range(min(old["n_parts"], len(arrays)))

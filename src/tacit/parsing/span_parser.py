@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,38 +10,20 @@ import numpy as np
 from tacit.core.arguments import check_choice, check_count, check_number
 from tacit.core.estimator_tags import TakesText
 from tacit.core.model import Model
-from tacit.core.progress import reporting
 from tacit.errors import ArgumentError, DataError, NotAvailableError
 from tacit.parsing.model_files import SPAN_PARSER_FILE
 
 if TYPE_CHECKING:
-    from tacit.parsing.data.parse_trees import ParseTree
+    from tacit.core.summary import Summary
     from tacit.parsing.data.tagged_sentences import Tagged
     from tacit.parsing.data.word_vectors import WordVectors
     from tacit.parsing.model.tag_chunks import TagShape
     from tacit.parsing.model.tag_distances import TagDistances
     from tacit.parsing.moments.tag_pairs import TagPairs
     from tacit.parsing.moments.tag_runs import TagRuns
-    from tacit.parsing.query.brackets import BracketScores
-    from tacit.parsing.structure.branching import Spans
+    from tacit.parsing.structure.branching import SpanParse
 
 _CHUNK = 5000  # sentences whose moments are taken at once
-
-
-@dataclass(frozen=True, slots=True)
-class SpanParse:
-    """The brackets of a sentence without its punctuation."""
-
-    sentence: Tagged  # words and tags that are left
-    spans: Spans  # first word and word after the last of each bracket, the whole sentence first
-    confidence: float  # how much more the next best tree would cost; inf where there is no other
-
-    @property
-    def tree(self) -> ParseTree | None:
-        """The tree, whose brackets are all called ``X``; None where no words are left."""
-        from tacit.parsing.structure.branching import tree_of_spans
-
-        return tree_of_spans(self.sentence, self.spans) if self.sentence else None
 
 
 class SpanParser(TakesText, Model):
@@ -90,15 +70,14 @@ class SpanParser(TakesText, Model):
     ----------
     distances_ : TagDistances
     shape_ : TagShape
-        Groups and predicates; where neither the prior nor the split is learnt, they are when first asked for.
+        Groups of tags and the tags with which a predicate begins.
     pairs_ : TagPairs
     runs_ : TagRuns
         The moments; `partial_fit` adds to them.
     vectors_ : WordVectors
     diagnostics_ : dict
-        Numbers of sentences, words and pairs of words, the share of pairs of tags never seen together,
-        the numbers of a vector, the rank, and, once `shape_` is learnt, the tags with which a predicate
-        begins.
+        Numbers of sentences, words and pairs of words, the fraction of pairs of tags never seen together,
+        the length of a word vector, the rank, and the tags with which a predicate begins.
 
     Examples
     --------
@@ -113,6 +92,7 @@ class SpanParser(TakesText, Model):
     abilities = frozenset({"brackets"})
 
     distances_: TagDistances
+    shape_: TagShape
     pairs_: TagPairs
     runs_: TagRuns
     vectors_: WordVectors
@@ -173,7 +153,7 @@ class SpanParser(TakesText, Model):
         text = [_universal(sentence) for sentence in given]
         if not any(len(sentence) >= 2 for sentence in text):
             raise DataError("no sentence has two words or more; nothing can be learnt")
-        with reporting(self.progress) as report:
+        with self._working() as report:
             if not hasattr(self, "vectors_"):
                 report(0.0, "word vectors")
                 self.vectors_ = self._word_vectors(text)
@@ -184,10 +164,8 @@ class SpanParser(TakesText, Model):
                 sums = sums + TagPairs.of(text[low : low + _CHUNK], self.vectors_, kinds)
             report(0.9, "distances")
             self._solve(sums, text)
-            self._count_runs(given)
-            if "learnt" in (self.prior, self.top):
-                report(0.95, "groups and predicates")
-                _ = self.shape_
+            report(0.95, "groups and predicates")
+            self._learn_shape(given)
         return self
 
     def parse(self, sentence: Any, top: int | None = None) -> SpanParse:
@@ -210,11 +188,11 @@ class SpanParser(TakesText, Model):
         """
         from tacit.parsing.data.tagged_sentences import read_tagged, without_marks
         from tacit.parsing.data.universal_tags import universal_tag
+        from tacit.parsing.structure.branching import SpanParse
         from tacit.parsing.structure.projective import projective_tree
         from tacit.parsing.structure.units import sentence_units, unit_costs
 
-        if not hasattr(self, "distances_"):
-            raise NotAvailableError("the parser is not fitted; call fit first")
+        self._check_fitted()
         pairs = next(iter(read_tagged([sentence])), [])
         words = without_marks(pairs)
         if top is None:
@@ -235,32 +213,33 @@ class SpanParser(TakesText, Model):
             found = projective_tree(weight * metric, top, costs, self.longest)
         return SpanParse(words, found.spans, found.margin)
 
-    def parse_all(self, sentences: Any, tops: Sequence[int] | None = None) -> Iterator[SpanParse]:
-        """The brackets of many sentences, one after another, as they are read."""
+    def predict(self, X: Any, tops: Sequence[int] | None = None) -> list[SpanParse]:
+        """The brackets of each of several sentences; see `parse`.
+
+        Parameters
+        ----------
+        X : tagged sentences, as `fit` takes them
+        tops : sequence of int, optional
+            Of each sentence, how many words come before the split of the whole.
+        """
         from tacit.parsing.data.tagged_sentences import stream_tagged
 
-        with reporting(self.progress) as report:
-            for number, sentence in enumerate(stream_tagged(sentences)):
+        parses = []
+        with self._working() as report:
+            for number, sentence in enumerate(stream_tagged(X)):
                 if number % 100 == 0:
                     report(0.0, f"{number} sentences")
-                yield self.parse(sentence, None if tops is None else tops[number])
+                parses.append(self.parse(sentence, None if tops is None else tops[number]))
+        return parses
 
-    def brackets(self, sentences: Any, tops: Sequence[int] | None = None) -> list[Spans]:
-        """The brackets of each sentence without punctuation: first word, word after the last."""
-        return [found.spans for found in self.parse_all(sentences, tops)]
+    def summary(self) -> Summary:
+        """What the parser uses and what it learnt, on a page."""
+        from tacit.parsing.query.summary import span_parser_summary
 
-    def evaluate(self, trees: Any, lengths: Sequence[int | None] = (10, 20, 40, None)) -> Any:
-        """F1 against the brackets of a treebank, by length: `brackets.scores_by_length`."""
-        from tacit.parsing.data.parse_trees import ParseTree, read_trees
-        from tacit.parsing.query.brackets import gold_spans, scores_by_length
-
-        given = isinstance(trees, list) and trees and isinstance(trees[0], ParseTree)
-        listed: list[ParseTree] = trees if given else read_trees(trees)
-        golds = [gold_spans(tree) for tree in listed]
-        scores: dict[int | None, BracketScores] = scores_by_length(
-            self.brackets(listed), golds, lengths
+        self._check_fitted()
+        return span_parser_summary(
+            self.get_params(), self.distances_, self.shape_, self.diagnostics_
         )
-        return scores
 
     def _word_vectors(self, text: list[Tagged]) -> WordVectors:
         from tacit.parsing.data.word_vectors import WordVectors, read_word_vectors
@@ -281,21 +260,14 @@ class SpanParser(TakesText, Model):
             return self.shape_.top(pairs)
         return None if self.top == "free" else top_split(pairs)
 
-    @cached_property
-    def shape_(self) -> TagShape:
-        """Groups and predicates, learnt from `runs_`."""
+    def _learn_shape(self, sentences: list[Tagged]) -> None:
         from tacit.parsing.learn.tag_chunks import learn_shape
-
-        shape = learn_shape(self.runs_)
-        self.diagnostics_["predicates"] = sorted(shape.predicates)
-        return shape
-
-    def _count_runs(self, sentences: list[Tagged]) -> None:
         from tacit.parsing.moments.tag_runs import TagRuns
 
-        new = TagRuns.of(sentences)
-        self.runs_ = self.runs_ + new if hasattr(self, "runs_") else new
-        self.__dict__.pop("shape_", None)  # that of fewer sentences
+        runs = TagRuns.of(sentences)
+        self.runs_ = self.runs_ + runs if hasattr(self, "runs_") else runs
+        self.shape_ = learn_shape(self.runs_)
+        self.diagnostics_["predicates"] = sorted(self.shape_.predicates)
 
     def _solve(self, sums: TagPairs, text: list[Tagged]) -> None:
         from tacit.parsing.learn.tag_metric import smoothed_covariances, spectral_distances

@@ -31,6 +31,10 @@ def tagged(sentences, between="/"):
     )
 
 
+def spans_of(parses):
+    return [parse.spans for parse in parses]
+
+
 def conllu(sentences):
     lines = []
     for sentence in sentences:
@@ -111,7 +115,7 @@ def test_options_of_ccm_are_arguments(run, folder, options, arguments):
     found = tacit.load(folder / "own.tacit")
     wanted = ConstituentContextModel(random_state=0, **arguments)
     assert found.get_params() == wanted.get_params()
-    assert found.brackets(TREES) == wanted.fit(TEXT).brackets(TREES)
+    assert spans_of(found.predict(TREES)) == spans_of(wanted.fit(TEXT).predict(TREES))
 
 
 def test_word_vectors_come_from_files(run, folder):
@@ -139,7 +143,7 @@ def test_a_map_says_what_tags_are(run, folder, span):
     assert np.array_equal(tacit.load(folder / "own.tacit").distances_.table, span.distances_.table)
     trees = read_trees(io.StringIO(run("parse", "apply", "own.tacit", "other.txt", *given)))
     assert [tree.leaves() for tree in trees] == other
-    assert [tree.spans() for tree in trees] == [each.tree.spans() for each in span.parse_all(TEXT)]
+    assert [tree.spans() for tree in trees] == [each.tree.spans() for each in span.predict(TEXT)]
 
 
 # -- apply --------------------------------------------------------------------------------------------
@@ -147,7 +151,7 @@ def test_a_map_says_what_tags_are(run, folder, span):
 
 def test_trees_come_out_as_the_parser_gives_them(run, folder, span):
     said = run("parse", "apply", "span.tacit", "text.txt")
-    assert said.splitlines() == [str(each.tree) for each in span.parse_all(TEXT)]
+    assert said.splitlines() == [str(each.tree) for each in span.predict(TEXT)]
     assert run("parse", "apply", "span.tacit", "text.txt", "-o", "found.mrg") == (
         "200 trees written to found.mrg\n"
     )
@@ -155,7 +159,7 @@ def test_trees_come_out_as_the_parser_gives_them(run, folder, span):
     context = tacit.load(folder / "ccm.tacit")
     trees = read_trees(io.StringIO(run("parse", "apply", "ccm.tacit", "bank.mrg")))
     assert [sorted(gold_spans(tree)[1]) for tree in trees] == [
-        sorted(spans) for spans in context.brackets(TREES)
+        sorted(spans) for spans in spans_of(context.predict(TREES))
     ]
 
 
@@ -170,14 +174,14 @@ def test_confidence_stands_behind_each_tree(run, span):
         ).splitlines()
     ]
     assert [row["confidence"] for row in rows] == wanted
-    assert [[tuple(some) for some in row["spans"]] for row in rows] == span.brackets(TREES)
+    assert [[tuple(some) for some in row["spans"]] for row in rows] == spans_of(span.predict(TREES))
 
 
 def test_splits_of_whole_sentences_may_be_given(run, folder, span):
     tops = [1 + number % 2 for number in range(len(TREES))]
     (folder / "tops.txt").write_text("".join(f"{top}\n" for top in tops))
     said = run("parse", "apply", "span.tacit", "bank.mrg", "--tops", "tops.txt")
-    assert said.splitlines() == [str(each.tree) for each in span.parse_all(TREES, tops)]
+    assert said.splitlines() == [str(each.tree) for each in span.predict(TREES, tops)]
 
 
 def test_short_and_empty_sentences_keep_their_lines(run, folder):
@@ -255,8 +259,8 @@ def test_scores_are_those_of_the_parser_and_of_every_baseline(run, folder, span)
     golds = [gold_spans(tree) for tree in TREES]
     sentences = [tree.leaves() for tree in TREES]
     guesses = {
-        "SpanParser": span.brackets(TREES),
-        "SpanParser, true top": span.brackets(TREES, [gold_top(*gold) for gold in golds]),
+        "SpanParser": spans_of(span.predict(TREES)),
+        "SpanParser, true top": spans_of(span.predict(TREES, [gold_top(*gold) for gold in golds])),
         **baseline_brackets(sentences, golds),
     }
     said = run("parse", "evaluate", "span.tacit", "bank.mrg", "--true-top", "--json")

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from tacit.parsing.learn.constituent_context import (
-    SpanRatios,
-    SpanTable,
     expected,
     fit_ratios,
     random_posterior,
     split_posterior,
 )
 from tacit.parsing.loops import constituent_context as loops
+from tacit.parsing.model.span_ratios import SpanRatios
+from tacit.parsing.moments.tag_spans import SpanTable
 from tacit.parsing.structure.branching import random_branching
 
 

@@ -61,7 +61,7 @@ def test_full_smoothing_leaves_the_product_of_means():
 
 
 def test_one_state_is_the_plain_grammar():
-    from tacit.parsing.model.grammar import plain_grammar
+    from tacit.parsing.learn.plain_grammar import plain_grammar
 
     tables = random_grammar(n_states=2, n_layers=2, n_words=3, random_state=1)
     trees = every_tree(tables)[::17]

@@ -36,6 +36,10 @@ def method(name):
     return next(each for each in every if each.name == name)
 
 
+def spans_of(parses):
+    return [parse.spans for parse in parses]
+
+
 def by_hand(case, longest, spans):
     """The scores of brackets for the sentences of a part."""
     golds = [gold_spans(tree) for tree in part_of(case)]
@@ -61,17 +65,17 @@ def checked(case, longest, name, spans, seed=0):
 @pytest.mark.parametrize("case", [TRAIN, TEST], ids=str)
 def test_context_models_learn_from_training_sentences_of_up_to_the_length(case):
     model = ConstituentContextModel(longest=8).fit(part_of(TRAIN))
-    checked(case, 8, "CCM", model.brackets(part_of(case)))
+    checked(case, 8, "CCM", spans_of(model.predict(part_of(case))))
 
 
 def test_universal_tags_and_clusters_stand_in_for_tags():
     case = BankCase(ENGLISH)
     trees = part_of(case)
     model = ConstituentContextModel(longest=8, tags="universal").fit(trees)
-    checked(case, 8, "CCM-U", model.brackets(trees))
+    checked(case, 8, "CCM-U", spans_of(model.predict(trees)))
     clusters = clusters_of(ENGLISH)
     text = [[(w, f"{t} {clusters[w]}") for w, t in tree.leaves()] for tree in trees]
-    checked(case, 8, "CCM-OB", ConstituentContextModel(longest=8).fit(text).brackets(text))
+    checked(case, 8, "CCM-OB", spans_of(ConstituentContextModel(longest=8).fit(text).predict(text)))
 
 
 def test_words_of_one_cluster_have_one_name(made_up_treebanks):
@@ -91,7 +95,7 @@ def test_the_metric_learns_from_training_sentences_and_tagged_text(case, name):
     parser = SpanParser(prior=None, vectors=vectors).fit(text)
     golds = [gold_spans(tree) for tree in part_of(case)]
     tops = [gold_top(*gold) for gold in golds] if name.endswith("-O") else None
-    checked(case, 10, name, parser.brackets(part_of(case), tops))
+    checked(case, 10, name, spans_of(parser.predict(part_of(case), tops)))
 
 
 def test_neural_vectors_are_cut_to_some_directions_and_to_length_one(monkeypatch):
@@ -113,7 +117,7 @@ def test_other_languages_have_no_tagged_text(treebank):
     text = [tree.leaves() for tree in part_of(BankCase(treebank, "train"))]
     vectors = load_word_vectors("brown_clusters_es") if treebank == SPANISH else "cca"
     parser = SpanParser(prior=None, vectors=vectors, n_features=8).fit(text)
-    checked(case, 10, "BC", parser.brackets(part_of(case)))
+    checked(case, 10, "BC", spans_of(parser.predict(part_of(case))))
 
 
 @pytest.mark.parametrize("ending", ["", "-O"])
@@ -129,13 +133,15 @@ def test_right_branching_has_the_same_top_brackets(ending):
 def test_our_own_parser_is_the_default_one():
     text = [tree.leaves() for tree in part_of(TRAIN)]
     text += [*load_tagged_text("conll2000"), *load_tagged_text("brown")]
-    checked(TEST, 10, "SpanParser", SpanParser(n_features=8).fit(text).brackets(part_of(TEST)))
+    checked(
+        TEST, 10, "SpanParser", spans_of(SpanParser(n_features=8).fit(text).predict(part_of(TEST)))
+    )
 
 
 def test_random_starts_have_their_seeds():
     case = BankCase(ENGLISH, most=10)
     model = ConstituentContextModel(start="random", n_restarts=1, random_state=4)
-    spans = model.fit(part_of(case)).brackets(part_of(case))
+    spans = spans_of(model.fit(part_of(case)).predict(part_of(case)))
     checked(case, 10, "CCM, random starts", spans, seed=4)
 
 

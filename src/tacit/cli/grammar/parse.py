@@ -158,7 +158,7 @@ class GrammarParser:
         self._known = frozenset(self.model.symbols_.tags)
         self._unseen: dict[str, None] = {}
         self._n_words = self._n_like_tagged = 0
-        self._no_tree = int(self.model.diagnostics_.get("no_tree", 0))
+        self._n_flat = 0
 
     def look_for_tags(self, words: list[str]) -> None:
         """Notice words without a tag that look as if they had one."""
@@ -202,21 +202,19 @@ class GrammarParser:
 
     def _trees(self, sentence: Sentence) -> list[dict[str, Any]]:
         if self._n_best is None:
-            return [{"tree": self.model.parse(sentence)}]
-        return [
-            {"tree": tree, "n_right": n_right}
-            for tree, n_right in self.model.n_best(sentence, self._n_best)
-        ]
+            (tree,), repairs = self.model.predict([sentence], return_repairs=True)
+            self._n_flat += repairs["no_tree"]
+            return [{"tree": tree}]
+        best = self.model.n_best(sentence, self._n_best)
+        self._n_flat += best[0].n_right == 0
+        return [{"tree": tree, "n_right": n_right} for tree, n_right in best]
 
     def tell(self) -> None:
         """Say which tags the treebank had not, and how many sentences no tree fits."""
         note_of_tags(self._unseen, "were not in the treebank; their words count as untagged")
-        flat = int(self.model.diagnostics_.get("no_tree", 0)) - self._no_tree
-        if flat:
-            _note(
-                f"no tree of the grammar fits {flat:,} sentence{'' if flat == 1 else 's'}: "
-                "all words stand side by side there"
-            )
+        if self._n_flat:
+            sentences = f"{self._n_flat:,} sentence{'' if self._n_flat == 1 else 's'}"
+            _note(f"no tree of the grammar fits {sentences}: all words stand side by side there")
         if self._n_like_tagged > self._n_words / 2:
             _note("most words look as if they had tags; --tagged takes these for tags")
 

@@ -15,7 +15,7 @@ from tacit.cli.options import Json, TreesOutput, is_parser, model_of_kind
 if TYPE_CHECKING:
     from tacit.parsing.data.parse_trees import ParseTree
     from tacit.parsing.data.tagged_sentences import Tagged
-    from tacit.parsing.span_parser import SpanParse
+    from tacit.parsing.structure.branching import SpanParse
 
 FORMS = (
     "CoNLL-U, a line of word/TAG for each sentence, or trees in brackets (their words and tags); "
@@ -262,7 +262,6 @@ class Parser:
         """The brackets of a sentence, which errors call by its number."""
         from tacit.errors import DataError, NotAvailableError, TooExpensiveError
         from tacit.parsing.data.tagged_sentences import without_marks
-        from tacit.parsing.span_parser import SpanParse
 
         meant = self.tags.of(sentence)
         n_words = len(without_marks(meant))
@@ -280,7 +279,8 @@ class Parser:
             raise TooExpensiveError(f"sentence {number}: {error} (--longest)") from error
         if self.model.tags == "given":
             self._unseen |= {t: None for _, t in without_marks(meant) if t not in self.model.tags_}
-        return SpanParse(without_marks(meant), self.model.brackets([meant])[0], float("inf"))
+        parse: SpanParse = self.model.parse(meant)
+        return parse
 
     def tree(self, sentence: Tagged, parse: SpanParse) -> ParseTree | None:
         """The tree with the tags that the sentence came with; None where no words are left."""

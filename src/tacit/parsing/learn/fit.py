@@ -1,4 +1,8 @@
-"""Learning latent-variable grammars: the stages, joined."""
+"""The steps of `LatentPCFG.fit`, in order: rules and lexicon, the plain grammar, then the fine grammars.
+
+"em" starts at random; "spectral" makes tensors from singular vectors of nodes; "auto" makes these, and tables
+by EM that starts from clusters of the same vectors.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +23,13 @@ if TYPE_CHECKING:
     from tacit.parsing.model.grammar import GrammarTables, LatentGrammar, Lexicon
     from tacit.parsing.structure.rules import Rules
 
-WAYS = ("auto", "spectral", "em")
+LEARNERS = ("auto", "spectral", "em")
 _PRIOR = Prior(5.0, 5.0, 5.0)
 
 
 @dataclass(frozen=True, slots=True)
 class GrammarSettings:
-    """How a grammar is learnt; numbers were chosen by the last tenth of the training trees (WSJ sample)."""
+    """How a grammar is learnt; constants were chosen on the last tenth of the training trees (WSJ sample)."""
 
     n_states: int
     learn: str
@@ -34,7 +38,7 @@ class GrammarSettings:
     max_iter: int | None
     seed: int
     n_jobs: int | None
-    backoff: float = 1.0  # words of its tag that each label is thought to have had besides
+    backoff: float = 1.0  # pseudo-count of words of its tag that each label gets
     damping: float = 0.3  # see `node_vectors`
     rules: float = 25.0  # see `Smoothing`
     words: float = 5.0
@@ -49,17 +53,17 @@ class FittedGrammar:
 
     symbols: GrammarSymbols
     coarse: LatentGrammar  # with one state
-    parts: tuple[
+    grammars: tuple[
         LatentGrammar, ...
-    ]  # whose posteriors are averaged; scores of trees are those of the first
+    ]  # posteriors are averaged; the first gives the scores of trees
     diagnostics: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
-class _Job:
-    """What all ways of learning need."""
+class _Treebank:
+    """What all learners take: trees in codes, their rules and words, and where to report to."""
 
-    coded: CodedTrees
+    trees: CodedTrees
     rules: Rules
     lexicon: Lexicon
     settings: GrammarSettings
@@ -71,15 +75,17 @@ class _Job:
 def fit_grammar(
     trees: Sequence[ParseTree], settings: GrammarSettings, report: Report
 ) -> FittedGrammar:
-    """A grammar with one state a label, and one with as many as were asked for."""
+    """The plain grammar of a treebank, and grammars with `n_states` states per label."""
     from tacit.parsing.data.treebank import coded_treebank
-    from tacit.parsing.model.grammar import Lexicon, plain_grammar
+    from tacit.parsing.learn.plain_grammar import lexicon_of_trees, plain_grammar
     from tacit.parsing.structure.rules import Rules
 
     report(0.0, "rules")
     coded, symbols = coded_treebank(trees, min_count=settings.min_count)
     rules = Rules.of(coded, len(symbols.labels))
-    lexicon = Lexicon.of(coded, symbols.tag_of_label, len(symbols.words), backoff=settings.backoff)
+    lexicon = lexicon_of_trees(
+        coded, symbols.tag_of_label, len(symbols.words), backoff=settings.backoff
+    )
     coarse = plain_grammar(coded, rules, lexicon).grammar()
     diagnostics: dict[str, Any] = {
         "learn": settings.learn,
@@ -89,99 +95,103 @@ def fit_grammar(
         "n_rules": len(rules),
         "n_words": len(symbols.words),
     }
-    if settings.n_states == 1:
-        return FittedGrammar(symbols, coarse, (coarse,), diagnostics)
-    job = _Job(coded, rules, lexicon, settings, diagnostics, report)
-    parts: tuple[LatentGrammar, ...]
-    if settings.learn == "em":
-        parts = (_by_em(job),)
-    else:
-        vectors = _vectors(job)
-        parts = (_by_tensors(job, vectors),)
-        if settings.learn == "auto":
-            parts = (_by_clusters(job, vectors), *parts)
-    return FittedGrammar(symbols, coarse, parts, diagnostics)
+    bank = _Treebank(coded, rules, lexicon, settings, diagnostics, report)
+    grammars = (coarse,) if settings.n_states == 1 else _fine_grammars(bank)
+    return FittedGrammar(symbols, coarse, grammars, diagnostics)
 
 
-def _vectors(job: _Job) -> NodeVectors:
+def _fine_grammars(bank: _Treebank) -> tuple[LatentGrammar, ...]:
+    if bank.settings.learn == "em":
+        return (_em_from_random_starts(bank),)
+    vectors = _node_vectors(bank)
+    if bank.settings.learn == "spectral":
+        return (_spectral(bank, vectors),)
+    tensors = _spectral(bank, vectors)
+    return _em_from_clusters(bank, vectors), tensors
+
+
+def _node_vectors(bank: _Treebank) -> NodeVectors:
+    """Inside and outside features of all nodes, projected on their singular vectors."""
     from tacit.parsing.learn.spectral_grammar import node_vectors
     from tacit.parsing.moments.inside_outside import NodeFeatures
 
-    settings = job.settings
-    job.report(0.1, "features of nodes")
-    features = NodeFeatures.of(job.coded, job.rules)
-    job.report(0.2, "singular vectors")
+    settings = bank.settings
+    bank.report(0.1, "features of nodes")
+    features = NodeFeatures.of(bank.trees, bank.rules)
+    bank.report(0.2, "singular vectors")
     vectors = node_vectors(
-        features, job.coded, settings.n_states, seed=settings.seed, damping=settings.damping
+        features, bank.trees, settings.n_states, seed=settings.seed, damping=settings.damping
     )
-    job.diagnostics["n_features"] = [features.inside.shape[1], features.outside.shape[1]]
-    job.diagnostics["n_directions"] = int(sum(len(each) for each in vectors.values))
+    bank.diagnostics["n_features"] = [features.inside.shape[1], features.outside.shape[1]]
+    bank.diagnostics["n_directions"] = int(sum(len(values) for values in vectors.values))
     return vectors
 
 
-def _by_tensors(job: _Job, vectors: NodeVectors) -> LatentGrammar:
+def _spectral(bank: _Treebank, vectors: NodeVectors) -> LatentGrammar:
+    """Tensors of rules as moments of the vectors of nodes."""
     from tacit.parsing.learn.spectral_grammar import Smoothing, spectral_grammar
 
-    job.report(0.6, "tensors of rules")
-    smoothing = Smoothing(job.settings.rules, job.settings.words)
-    fine = spectral_grammar(
-        vectors, job.coded, job.rules, job.lexicon, smoothing=smoothing, dtype=np.float32
+    bank.report(0.6, "tensors of rules")
+    smoothing = Smoothing(bank.settings.rules, bank.settings.words)
+    grammar = spectral_grammar(
+        vectors, bank.trees, bank.rules, bank.lexicon, smoothing=smoothing, dtype=np.float32
     )
-    job.diagnostics["n_tensors"] = len(fine.tensors)
-    return fine
+    bank.diagnostics["n_tensors"] = len(grammar.tensors)
+    return grammar
 
 
-def _by_clusters(job: _Job, vectors: NodeVectors) -> LatentGrammar:
+def _em_from_clusters(bank: _Treebank, vectors: NodeVectors) -> LatentGrammar:
+    """Tables counted from clusters of nodes, then a few steps of EM."""
     from tacit.parsing.learn.grammar_em import tables_from_counts
     from tacit.parsing.learn.grammar_start import clustered_states, state_counts
 
-    settings = job.settings
-    job.report(0.4, "clusters of nodes")
-    states = clustered_states(vectors, job.coded, settings.n_states, seed=settings.seed)
-    counts = state_counts(states, job.coded, job.rules, job.lexicon, settings.n_states)
-    start = tables_from_counts(counts, job.rules, job.lexicon, settings.prior)
-    tables, logs = _polished(
-        job,
-        start,
-        settings.polish_steps,
-        lambda share, text: job.report(0.5 + 0.5 * share, text),
-    )
-    job.diagnostics["log_likelihoods"] = logs
+    settings = bank.settings
+    bank.report(0.4, "clusters of nodes")
+    states = clustered_states(vectors, bank.trees, settings.n_states, seed=settings.seed)
+    counts = state_counts(states, bank.trees, bank.rules, bank.lexicon, settings.n_states)
+    start = tables_from_counts(counts, bank.rules, bank.lexicon, settings.prior)
+
+    def report(done: float, text: str) -> None:
+        bank.report(0.5 + 0.5 * done, text)
+
+    tables, log_likelihoods = _em(bank, start, settings.polish_steps, report)
+    bank.diagnostics["log_likelihoods"] = log_likelihoods
     return tables.grammar(np.float32)
 
 
-def _by_em(job: _Job) -> LatentGrammar:
+def _em_from_random_starts(bank: _Treebank) -> LatentGrammar:
+    """The tables of the largest likelihood after EM from several random starts."""
     from tacit.parsing.learn.grammar_em import random_tables
 
-    settings = job.settings
+    settings = bank.settings
     best: tuple[GrammarTables, list[float]] | None = None
     seeds = np.random.SeedSequence(settings.seed).spawn(settings.n_restarts)
-    for number, seed in enumerate(seeds):
+    for restart, seed in enumerate(seeds):
 
-        def told(share: float, text: str, number: int = number) -> None:
-            job.report((number + share) / len(seeds), f"start {number + 1}, {text}")
+        def report(done: float, text: str, restart: int = restart) -> None:
+            bank.report((restart + done) / len(seeds), f"start {restart + 1}, {text}")
 
         rng = np.random.default_rng(seed)
-        start = random_tables(job.coded, job.rules, job.lexicon, settings.n_states, rng)
-        found = _polished(job, start, settings.em_steps, told)
-        if best is None or found[1][-1:] > best[1][-1:]:
-            best = found
+        start = random_tables(bank.trees, bank.rules, bank.lexicon, settings.n_states, rng)
+        candidate = _em(bank, start, settings.em_steps, report)
+        if best is None or candidate[1][-1:] > best[1][-1:]:
+            best = candidate
     assert best is not None  # there is at least one start
-    job.diagnostics["log_likelihoods"] = best[1]
+    bank.diagnostics["log_likelihoods"] = best[1]
     return best[0].grammar(np.float32)
 
 
-def _polished(
-    job: _Job, start: GrammarTables, usual_steps: int, report: Report
+def _em(
+    bank: _Treebank, start: GrammarTables, default_steps: int, report: Report
 ) -> tuple[GrammarTables, list[float]]:
-    """Tables after as many steps of EM as were asked for, and the likelihood before each."""
+    """Tables after `max_iter` steps of EM, and the log-likelihood before each."""
     from tacit.parsing.learn.grammar_em import polish
 
-    settings = job.settings
+    settings = bank.settings
     return polish(
         start,
-        job.coded,
-        n_steps=usual_steps if settings.max_iter is None else settings.max_iter,
+        bank.trees,
+        n_steps=default_steps if settings.max_iter is None else settings.max_iter,
         prior=settings.prior,
         n_jobs=n_threads(settings.n_jobs) or 1,
         report=report,

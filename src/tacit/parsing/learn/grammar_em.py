@@ -39,7 +39,7 @@ def random_tables(
     trees: CodedTrees, rules: Rules, lexicon: Lexicon, n_states: int, rng: Any, noise: float = 1.0
 ) -> GrammarTables:
     """Tables in which all states are nearly alike: the plain grammar, stirred."""
-    from tacit.parsing.model.grammar import plain_grammar
+    from tacit.parsing.learn.plain_grammar import plain_grammar
 
     plain, m = plain_grammar(trees, rules, lexicon), n_states
     n_rules = len(rules)

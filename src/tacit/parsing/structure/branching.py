@@ -6,6 +6,7 @@ A bracketing is a list of spans, each the first word and the word after the last
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +16,22 @@ from tacit.parsing.data.universal_tags import is_finite_verb, universal_tag
 Spans = list[tuple[int, int]]
 _PAUSES = frozenset(",;:")
 _ASKING = ("WP", "pr", "pt")  # tags of pronouns that are no subject yet: who, which
+
+
+@dataclass(frozen=True, slots=True)
+class SpanParse:
+    """The brackets of a sentence without its punctuation."""
+
+    sentence: list[tuple[str, str]]  # words and tags that are left
+    spans: Spans  # first word and word after the last of each bracket, the whole sentence first
+    confidence: (
+        float  # extra cost of the second-best tree; inf where there is no other, nan if unknown
+    )
+
+    @property
+    def tree(self) -> ParseTree | None:
+        """The tree, whose brackets are all called ``X``; None where no words are left."""
+        return tree_of_spans(self.sentence, self.spans) if self.sentence else None
 
 
 def spans_by_split(n_words: int, split: Callable[[int, int], int]) -> Spans:

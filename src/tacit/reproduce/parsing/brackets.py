@@ -231,8 +231,9 @@ def _contexts(
     model = ConstituentContextModel(longest=longest, random_state=seed, **given)
     model.fit([sentences[place] for place in bank.places(source.part)])
     short = [place for place, (n, _) in enumerate(bank.golds) if n <= longest]
-    found = dict(zip(short, model.brackets([sentences[place] for place in short]), strict=True))
-    spans = [found.get(place, []) for place in range(len(sentences))]
+    parses = zip(short, model.predict([sentences[place] for place in short]), strict=True)
+    brackets = {place: parse.spans for place, parse in parses}
+    spans = [brackets.get(place, []) for place in range(len(sentences))]
     return Guessed(spans, time.process_time() - begun)
 
 
@@ -275,8 +276,8 @@ def _warm_up() -> None:
     from tacit.toy.sentences import sample_sentences
 
     few = sample_sentences(30, random_state=0)
-    ConstituentContextModel().fit(few).brackets(few)
-    SpanParser(n_features=3, rank=2).fit(few).brackets(few)
+    ConstituentContextModel().fit(few).predict(few)
+    SpanParser(n_features=3, rank=2).fit(few).predict(few)
 
 
 # -- data ---------------------------------------------------------------------------------------------

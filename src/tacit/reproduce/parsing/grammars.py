@@ -119,12 +119,11 @@ def judged(
     seconds = time.process_time() - begun
     sentences = [tree.leaves() for tree in trees.test]
     begun = time.process_time()
-    found = model.predict(sentences)
+    found, repairs = model.predict(sentences, return_repairs=True)
     pace = sum(map(len, sentences)) / (time.process_time() - begun)
     by_both = (labelled_score(trees.test, found, convention=each) for each in ("all", "evalb"))
     f1, evalb = (100 * score.f1 for score in by_both)
-    not_positive = model.diagnostics_.get("non_positive", 0)
-    return f1, evalb, seconds, pace, not_positive, len(trees.train), len(trees.test)
+    return f1, evalb, seconds, pace, repairs["non_positive"], len(trees.train), len(trees.test)
 
 
 def learnt(trees: list[ParseTree], n_states: int, seed: int, method: Method) -> LatentPCFG:
@@ -151,9 +150,9 @@ def _as_printed(model: LatentPCFG, trees: list[ParseTree], seed: int) -> LatentP
         *(model.n_states, SPECTRAL, model.min_count, 1, None, seed, 1),
         damping=0.0,
     )
-    found = fit_grammar(trees, settings, silent)
-    model.symbols_, model.diagnostics_ = found.symbols, found.diagnostics
-    model.grammars_, model.coarse_ = found.parts, found.coarse
+    fitted = fit_grammar(trees, settings, silent)
+    model.symbols_, model.diagnostics_ = fitted.symbols, fitted.diagnostics
+    model.grammars_, model.coarse_ = fitted.grammars, fitted.coarse
     return model
 
 

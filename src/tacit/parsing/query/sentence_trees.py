@@ -1,0 +1,102 @@
+"""Trees of sentences by a grammar: coarse to fine, then the tree with most labelled spans expected right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from tacit.parsing.data.parse_trees import ParseTree
+
+if TYPE_CHECKING:
+    from tacit.parsing.data.treebank import GrammarSymbols
+    from tacit.parsing.model.grammar import LatentGrammar
+    from tacit.parsing.query.grammar import Forest, Posterior
+    from tacit.parsing.query.max_brackets import Choices
+
+    Words = Sequence[str]
+    Tags = Sequence[str | None]
+
+
+class ScoredTree(NamedTuple):
+    """A tree, and how many of its labelled spans (of two children or one word) are expected to be right."""
+
+    tree: ParseTree
+    n_right: float
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceParser:
+    """Grammars, one of one state and the fine ones, with the labels and words that their codes stand for."""
+
+    symbols: GrammarSymbols
+    coarse: LatentGrammar  # one state; it decides which spans are considered
+    grammars: tuple[LatentGrammar, ...]  # whose posteriors of spans are averaged
+    threshold: float
+
+    def best(self, words: Words, tags: Tags) -> tuple[ParseTree, dict[str, int]]:
+        """The best tree of a sentence, and what had to be repaired: see `forest`."""
+        from tacit.parsing.query.max_brackets import best_choices
+
+        forest, posterior, repairs = self.forest(words, tags)
+        if forest is None or posterior is None:
+            return self.flat_tree(words, tags), repairs
+        _, root, chosen = best_choices(forest, posterior)
+        return self._tree(forest, root, chosen, words, tags), repairs
+
+    def n_best(self, words: Words, tags: Tags, n: int) -> list[ScoredTree]:
+        """The `n` best trees of a sentence, the best first."""
+        from tacit.parsing.query.max_brackets import n_best_choices
+
+        forest, posterior, _ = self.forest(words, tags)
+        if forest is None or posterior is None:
+            return [ScoredTree(self.flat_tree(words, tags), 0.0)]
+        trees: dict[ParseTree, float] = {}
+        for n_right, root, chosen in n_best_choices(forest, posterior, n):
+            trees.setdefault(self._tree(forest, root, chosen, words, tags), n_right)
+        return [ScoredTree(tree, n_right) for tree, n_right in trees.items()]
+
+    def forest(
+        self, words: Words, tags: Tags
+    ) -> tuple[Forest | None, Posterior | None, dict[str, int]]:
+        """The spans of a sentence that the coarse grammar deems likely, and their mean posteriors.
+
+        The last is 1 or 0: "no_tree" where no tree of the grammar fits, "non_positive" where the score of
+        one of the fine grammars is not positive.
+        """
+        from tacit.parsing.query.grammar import mean_posterior, posterior, sentence_forest
+
+        tag_codes = {tag: code for code, tag in enumerate(self.symbols.tags)}
+        coded = (
+            [self.symbols.word_code(word) for word in words],
+            [-1 if tag is None else tag_codes.get(tag, -1) for tag in tags],
+        )
+        forest = sentence_forest(self.coarse, *coded, self.threshold)
+        if forest is None:
+            return None, None, {"no_tree": 1, "non_positive": 0}
+        parts = [posterior(grammar, forest, *coded) for grammar in self.grammars]
+        mean = mean_posterior(parts)
+        if mean is None:
+            mean = posterior(self.coarse, forest, *coded)
+        non_positive = int(any(part.sign <= 0 for part in parts))
+        return forest, mean, {"no_tree": 0, "non_positive": non_positive}
+
+    def _tree(
+        self, forest: Forest, root: int, chosen: Choices, words: Words, tags: Tags
+    ) -> ParseTree:
+        from tacit.parsing.data.treebank import whole_tree
+
+        def children(item: int) -> tuple[int, int] | None:
+            edge = chosen.get(item)
+            return None if edge is None else (int(forest.left[edge]), int(forest.right[edge]))
+
+        labels = [self.symbols.labels[label] for label in forest.label]
+        return whole_tree(root, labels, children, words, tags)
+
+    def flat_tree(self, words: Words, tags: Tags) -> ParseTree:
+        """All words side by side, those without a tag under their most frequent one."""
+        lexicon, leaves = self.coarse.lexicon, []
+        for word, tag in zip(words, tags, strict=True):
+            likeliest = self.symbols.tags[lexicon.likeliest_tag(self.symbols.word_code(word))]
+            leaves.append(ParseTree(likeliest if tag is None else tag, (), word))
+        return ParseTree("TOP", tuple(leaves))
