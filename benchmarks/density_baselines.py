@@ -265,7 +265,7 @@ def best_count(
 
 def heaviest_tree(model: tacit.LatentTree, parts: Sequence[Any]) -> tuple[float, ...]:
     """Mean log-likelihoods of the rows of each part under the heaviest tree of a model alone."""
-    tables = max(model.components_, key=lambda each: each.weight).tables
+    tables = max(model.trees_, key=lambda each: each.weight).tables
     return tuple(_score(tables, part, model.schema_) for part in parts)
 
 
@@ -277,7 +277,7 @@ def random_start_em(
     Its tree, numbers of states, pseudo-counts and stopping rule are the same; only the start differs.
     """
     begun = time.perf_counter()
-    tables = max(model.components_, key=lambda each: each.weight).tables
+    tables = max(model.trees_, key=lambda each: each.weight).tables
     weights = [each["weight"] for each in model.diagnostics_["trees"]]
     kept = model.diagnostics_["trees"][int(np.argmax(weights))]
     rows, held_out = (encode(part, model.schema_) for part in (train, valid))

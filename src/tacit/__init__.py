@@ -59,7 +59,7 @@ _HOMES = {
     "KernelHMM": "tacit.sequences.kernel_hmm",
     "KernelTree": "tacit.numbers.kernel_tree",
     "KneserNeyLM": "tacit.language.kneser_ney_lm",
-    "LatentClass": "tacit.trees.latent_tree",
+    "LatentClass": "tacit.trees.latent_class",
     "LatentJunctionTree": "tacit.junction.latent_junction_tree",
     "LatentPCFG": "tacit.parsing.latent_pcfg",
     "LatentTree": "tacit.trees.latent_tree",
@@ -108,7 +108,8 @@ if TYPE_CHECKING:
     from tacit.topics.data.read_documents import read_documents
     from tacit.topics.topic_model import TopicModel
     from tacit.trees.chow_liu_tree import ChowLiuTree
-    from tacit.trees.latent_tree import LatentClass, LatentTree
+    from tacit.trees.latent_class import LatentClass
+    from tacit.trees.latent_tree import LatentTree
     from tacit.trees.learn.structures import learn_structure
     from tacit.trees.structure.topology import Topology
 else:

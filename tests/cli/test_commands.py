@@ -124,9 +124,9 @@ def test_fit_learns_as_many_trees_as_asked_for(run, tmp_path):
     said = run(*fit, "--components", "2", "--structure", "hidden-chow-liu")
     assert " in 2 trees; saved as " in said
     assert tacit.load(path).n_components == 2
-    assert len(tacit.load(path).components_) == 2
+    assert len(tacit.load(path).trees_) == 2
     run(*fit, "--components", "auto")
-    assert len(tacit.load(path).components_) == 1
+    assert len(tacit.load(path).trees_) == 1
 
 
 def test_the_number_of_trees_is_a_number_or_auto(run, tmp_path):

@@ -61,7 +61,7 @@ def test_fit_saves_the_model_that_the_estimator_learns(folder, model):
     same = tacit.LatentJunctionTree(edges(), n_states=2).fit(folder / "train.csv")
     assert model.score(folder / "test.csv") == pytest.approx(same.score(folder / "test.csv"))
     assert model.progress is None
-    assert model.n_states_ == {"h1": 2, "h2": 2}
+    assert model.node_states_ == {"h1": 2, "h2": 2}
 
 
 def test_fit_says_what_it_learnt(run, tmp_path):

@@ -78,7 +78,7 @@ def test_info_in_json_has_all_trees(run, model):
     assert said["format"] == 2
     assert [each["weight"] for each in said["components"]] == WEIGHTS
     assert [each["newick"] for each in said["components"]] == [
-        each.topology.to_newick() for each in model.components_
+        each.topology.to_newick() for each in model.trees_
     ]
     assert said["components"][1]["n_states"] == {"h": 3}
     assert said["newick"] == said["components"][2]["newick"]
@@ -105,17 +105,17 @@ def test_bif_holds_one_component(run, model, tmp_path):
     assert "components, 0 to 2" in said
     run("export", "m.tacit", "-o", path, "--component", 1)
     back = tacit.LatentTree.from_bif(path)
-    assert back.n_states_ == {"h": 3}
+    assert back.node_states_ == {"h": 3}
 
 
 def test_newick_holds_every_tree_on_a_line_or_one(run, model, tmp_path):
     path = tmp_path / "m.nwk"
     run("export", "m.tacit", "-o", path)
-    expected = [each.topology.to_newick() for each in model.components_]
+    expected = [each.topology.to_newick() for each in model.trees_]
     assert path.read_text().splitlines() == expected
     run("export", "m.tacit", "-o", path, "--component", 0)
     assert path.read_text().splitlines() == expected[:1]
-    assert tacit.Topology.from_newick(path) == model.components_[0].topology
+    assert tacit.Topology.from_newick(path) == model.trees_[0].topology
 
 
 def test_the_heaviest_tree_is_drawn_or_the_one_asked_for(run, tmp_path):

@@ -157,7 +157,7 @@ def test_a_graph_with_loops_is_learnt_with_and_without_directions():
     train, test = frame(model, 3000), frame(model, 500, seed=5)
     directed = LatentJunctionTree(model.edges, 2).fit(train)
     assert directed.junction_.treewidth == 3
-    assert set(directed.n_states_) == set(model.n_states)
+    assert set(directed.node_states_) == set(model.n_states)
     without = LatentJunctionTree(nx.Graph(model.edges), 2).fit(train)
     alone = LatentJunctionTree(model.edges, 1).fit(train)
     assert directed.score(test) > alone.score(test)
@@ -169,7 +169,7 @@ def test_numbers_of_states_are_chosen_by_held_out_rows():
     fitted = HigherOrderHMM(1).fit(frame(model, 4000))
     tried = fitted.diagnostics_["candidates"]
     assert [each["n_states"] for each in tried][:2] == [2, 3]
-    assert set(fitted.n_states_.values()) == {3}
+    assert set(fitted.node_states_.values()) == {3}
 
 
 def test_the_plan_says_what_it_takes(second):
@@ -197,7 +197,7 @@ def test_a_saved_model_answers_the_same(learn, second, tmp_path):
         again = tacit.load(tmp_path / "m.tacit")
         assert type(again) is type(fitted)
         assert (again.score_samples(table) == fitted.score_samples(table)).all()
-        assert again.n_states_ == fitted.n_states_
+        assert again.node_states_ == fitted.node_states_
         assert again.fit(table).score(table) == pytest.approx(fitted.score(table))
 
 

@@ -49,7 +49,7 @@ def test_a_hidden_node_between_two_columns_survives(tmp_path):
     model.save(tmp_path / "model.tacit")
     loaded = tacit.load(tmp_path / "model.tacit")
     assert loaded.topology_.hidden == ("h",)
-    assert loaded.n_states_ == model.n_states_
+    assert loaded.node_states_ == model.node_states_
     assert np.array_equal(loaded.score_samples(rows), model.score_samples(rows))
     assert np.array_equal(loaded.fit(rows).score_samples(rows), model.score_samples(rows))
 

@@ -52,7 +52,7 @@ def answers(model):
     """Numbers that depend on everything that is stored."""
     asked = {name: column[:12] for name, column in rows(seed=1).items()}
     return {
-        "components": [[each.weight, each.topology.to_newick()] for each in model.components_],
+        "components": [[each.weight, each.topology.to_newick()] for each in model.trees_],
         "columns": model.schema_.to_json(),
         "newick": model.topology_.to_newick(),
         "log_prob": model.score_samples(asked).tolist(),

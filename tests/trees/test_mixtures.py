@@ -98,7 +98,6 @@ def test_every_question_agrees_with_enumeration(model):
     rows = rows_of(codes)
     logs = np.log([table.sum() for table in tables])
     assert model.score_samples(rows) == pytest.approx(logs, abs=EXACT)
-    assert model.log_prob(rows) == pytest.approx(logs, abs=EXACT)
     assert model.score(rows) == pytest.approx(logs.mean(), abs=EXACT)
     beliefs = model.marginals(rows)
     blind = [weighed(joint, evidence, row, leave_out=(1, 3)) for row in range(len(codes))]
@@ -120,7 +119,7 @@ def test_every_question_agrees_with_enumeration(model):
         for row in range(len(codes))
     ]
     assert alone == pytest.approx(np.array(expected), abs=EXACT)
-    assert model.diagnostics_["repairs"]["n_undefined"] == 0
+    assert model.predict_proba(rows, return_repairs=True)[1]["n_undefined"] == 0
 
 
 def test_a_single_question_and_soft_evidence_agree_with_enumeration(model):
@@ -139,7 +138,7 @@ def test_a_single_question_and_soft_evidence_agree_with_enumeration(model):
 def test_hidden_variables_have_posteriors_states_and_features_in_one_order(model):
     codes = holes(1)
     found = model.posterior(rows_of(codes))
-    assert {name: table.shape[1] for name, table in found.items()} == model.n_states_
+    assert {name: table.shape[1] for name, table in found.items()} == model.node_states_
     assert next(iter(found)) == "component"
     assert {"1/h", "2/copy(ok)"} < set(found)
     for row in range(len(codes)):
@@ -182,7 +181,7 @@ def test_drawn_rows_follow_the_model(model):
 
 
 def test_components_have_weights_trees_and_tables(model, parts):
-    found = model.components_
+    found = model.trees_
     assert [each.weight for each in found] == [0.2, 0.5, 0.3]
     for each, part in zip(found, parts, strict=True):
         assert each.topology == part.topology_
@@ -191,17 +190,17 @@ def test_components_have_weights_trees_and_tables(model, parts):
     assert model.tree_ is parts[1].tree_
     assert model.tables_ is None
     assert not hasattr(model, "network_")
-    with pytest.raises(NotAvailableError, match=r"mixture of 3 trees.*components_"):
+    with pytest.raises(NotAvailableError, match=r"mixture of 3 trees.*trees_"):
         model.network_  # noqa: B018
 
 
 def test_a_single_tree_is_its_own_component(parts):
-    (only,) = parts[0].components_
+    (only,) = parts[0].trees_
     assert only.weight == 1
     assert only.topology is parts[0].topology_
     assert only.tables is parts[0].tables_
     operators = tacit.LatentTree(2, "star", learn="spectral").fit(frame())
-    assert operators.components_[0].tables is None
+    assert operators.trees_[0].tables is None
 
 
 @pytest.mark.parametrize("text", ["(a,b,c,d,e)h;", "((a,b)c,(d,e)g)f;", "((a,b),(c,d),e);"])
@@ -241,9 +240,9 @@ def test_a_loaded_mixture_answers_like_the_saved_one(model, tmp_path):
     model.save(path)
     for again in (tacit.load(path), pickle.loads(pickle.dumps(model))):
         assert np.array_equal(again.score_samples(rows), model.score_samples(rows))
-        assert again.n_states_ == model.n_states_
+        assert again.node_states_ == model.node_states_
         assert again.topology_ == model.topology_
-        for one, other in zip(again.components_, model.components_, strict=True):
+        for one, other in zip(again.trees_, model.trees_, strict=True):
             assert (one.weight, one.topology) == (other.weight, other.topology)
             assert np.array_equal(one.tables.values, other.tables.values)
         assert again.sample(9, random_state=2).equals(model.sample(9, random_state=2))
@@ -334,7 +333,7 @@ def test_every_component_is_drawn_and_the_heaviest_without_asking(model, parts):
         plt.close(axes.figure)
         return found
 
-    for component, part in zip(model.components_, parts, strict=True):
+    for component, part in zip(model.trees_, parts, strict=True):
         assert drawn(component) == drawn(part)
     assert drawn(model) == drawn(parts[1])
 
@@ -343,25 +342,25 @@ def test_every_component_is_drawn_and_the_heaviest_without_asking(model, parts):
 def test_every_tree_that_is_learnt_has_the_states_asked_for(structure):
     truth = tacit.toy.random_tree_model(n_leaves=6, n_categories=3, random_state=0)
     found = tacit.LatentTree(2, structure, n_components=2).fit(truth.sample(300, random_state=1))
-    counts = {count for each in found.components_ for count in each.n_states.values()}
-    assert len(found.components_) == 2
+    counts = {count for each in found.trees_ for count in each.node_states.values()}
+    assert len(found.trees_) == 2
     assert counts == {2}
 
 
 def test_few_rows_get_as_many_trees_as_asked_for():
     found = tacit.LatentTree("auto", "star", n_components=2).fit(frame(200))
-    assert len(found.components_) == 2
+    assert len(found.trees_) == 2
     assert "states" not in found.diagnostics_
 
 
 def test_states_given_for_some_nodes_do_not_forbid_several_trees():
     newick = "((colour,size)a,(ok,grade)b,place);"
     found = tacit.LatentTree({"a": 2}, newick, n_components=2).fit(frame())
-    assert [each.n_states["a"] for each in found.components_ if "a" in each.n_states] == [2]
-    assert len(found.components_) == 2
+    assert [each.node_states["a"] for each in found.trees_ if "a" in each.node_states] == [2]
+    assert len(found.trees_) == 2
 
 
 def test_states_given_for_some_nodes_of_many_columns_are_kept(monkeypatch):
     monkeypatch.setattr(choosing, "FEW_COLUMNS", 3)
     found = tacit.LatentTree({"a": 2}, "((colour,size)a,(ok,grade)b,place);").fit(frame(700))
-    assert found.n_states_["a"] == 2
+    assert found.node_states_["a"] == 2

@@ -46,7 +46,7 @@ def test_a_loaded_model_answers_like_the_saved_one(name, tmp_path):
     assert type(loaded) is type(model)
     assert loaded.score_samples(rows).tolist() == model.score_samples(rows).tolist()
     assert loaded.categories_ == model.categories_
-    assert loaded.n_states_ == model.n_states_
+    assert loaded.node_states_ == model.node_states_
     assert loaded.topology_ == model.topology_
     assert loaded.feature_names_in_.tolist() == model.feature_names_in_.tolist()
     assert loaded.sample(5, random_state=0).equals(model.sample(5, random_state=0))

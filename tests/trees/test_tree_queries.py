@@ -135,7 +135,6 @@ def test_log_probabilities_agree_with_enumeration(model, kind):
     expected = [np.log(weighed(joint, Evidence(codes), row).sum()) for row in range(len(codes))]
     X = as_kind(codes, kind)
     assert model.score_samples(X) == pytest.approx(expected, abs=EXACT)
-    assert model.log_prob(X) == pytest.approx(expected, abs=EXACT)
     assert model.score(X) == pytest.approx(np.mean(expected), abs=EXACT)
     weights = np.arange(len(codes))
     weighted = np.average(expected, weights=weights)
@@ -184,6 +183,9 @@ def test_several_targets_together_agree_with_enumeration(model):
 def test_without_a_target_every_column_is_asked_for_given_the_others(model):
     X = as_kind(holes(), "pandas")
     together = model.predict_proba(X)
+    if isinstance(model, LatentClass):
+        assert together == pytest.approx(model.posterior(X)["h"])
+        return
     assert together == pytest.approx(np.hstack([model.predict_proba(X, name) for name in NAMES]))
 
 
@@ -328,8 +330,9 @@ def test_operators_agree_with_their_own_joint_table(models):
     evidence = Evidence(codes)
     values = np.array([weighed(joint, evidence, row).sum() for row in range(25)])
     assert (values > 0).all()
-    assert model.score_samples(X) == pytest.approx(np.log(values), abs=EXACT)
-    assert model.diagnostics_["repairs"]["n_undefined"] == 0
+    scores, repairs = model.score_samples(X, return_repairs=True)
+    assert scores == pytest.approx(np.log(values), abs=EXACT)
+    assert repairs["n_undefined"] == 0
     found = model.predict_proba(X, "size")
     for row in range(25):
         table = weighed(joint, evidence, row, leave_out=(1,)).sum(axis=(0, 2, 3, 4))
@@ -345,7 +348,7 @@ def test_operators_know_no_hidden_states(models, tmp_path):
             ask(X)
     with pytest.raises(NotAvailableError, match="probability tables"):
         model.to_bif(tmp_path / "m.bif")
-    assert set(model.n_states_.values()) <= {1, 2}
+    assert set(model.node_states_.values()) <= {1, 2}
     assert model.tables_ is None
 
 
@@ -363,9 +366,8 @@ def test_estimates_that_are_not_positive_are_treated_as_was_asked():
     bad = (network_joint(network) <= 0)[tuple(X.T)]
     assert bad.any()
     assert not bad.all()
-    floored = model.score_samples(X)
+    floored, repairs = model.score_samples(X, return_repairs=True)
     assert np.isfinite(floored).all()
-    repairs = model.diagnostics_["repairs"]
     assert (repairs["n_answers"], repairs["n_undefined"]) == (len(X), bad.sum())
     as_nan = model.set_params(negative="nan").score_samples(X)
     assert np.isnan(as_nan).tolist() == bad.tolist()
@@ -390,7 +392,7 @@ def test_a_misspelt_column_is_named_with_the_nearest_one(model):
 
 def test_an_unknown_category_is_named_with_the_nearest_one(model):
     with pytest.raises(
-        CategoryError, match="'colour' has no category 'gren'; the nearest is 'green'"
+        CategoryError, match="'colour' has no category 'gren'; did you mean 'green'"
     ):
         model.score_samples({"colour": ["gren"]})
     with pytest.raises(CategoryError, match="'size' has no category 9; the nearest is 10"):
@@ -422,8 +424,8 @@ def test_an_unknown_category_may_be_taken_as_missing(models):
         (lambda m: m.predict_proba({"ok": [True]}, []), ArgumentError, "one or more columns"),
         (lambda m: m.marginals({"ok": [True]}, soft={"size": [[1, 1]]}), DataError, "one per row"),
         (lambda m: m.marginals({"ok": [True]}, soft=[1]), ArgumentTypeError, "mapping"),
-        (lambda m: m.sample(-1), ArgumentError, "n=-1"),
-        (lambda m: m.sample(2.5), ArgumentError, "n=2.5"),
+        (lambda m: m.sample(-1), ArgumentError, "n_samples=-1"),
+        (lambda m: m.sample(2.5), ArgumentError, "n_samples=2.5"),
         (lambda m: m.sample(1, random_state="x"), ArgumentTypeError, "random_state='x'"),
         (lambda m: m.score({"ok": [True]}, sample_weight=[1, 2]), DataError, "one for each row"),
         (lambda m: m.score_samples(np.zeros((2, 4), int)), DataError, "4 features"),

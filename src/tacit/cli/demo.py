@@ -96,7 +96,7 @@ def demo(
         print_json(
             {
                 "contenders": [asdict(each) for each in contenders],
-                "n_states": next(iter(model.n_states_.values())),
+                "n_states": next(iter(model.node_states_.values())),
                 "answers": [asdict(each) for each in answers],
                 "imputation": asdict(filled),
                 "picture": picture,
@@ -154,7 +154,7 @@ def _contenders(train: Columns, test: Columns, report: Report) -> tuple[Any, lis
     }
     model = LatentTree(**settings)
     chosen = timed("", model)
-    k = max(model.n_states_.values())
+    k = max(model.node_states_.values())
     report(0.6, "the same by EM")
     rivals: dict[str, dict[str, Any]] = {
         f"latent tree by EM, 5 restarts, {k} states": {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -17,10 +17,16 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
     """Raise an `ArgumentError` that names the nearest choice where a value is none of them."""
     if isinstance(value, str) and value in choices:
         return
-    near = difflib.get_close_matches(value, choices, n=1) if isinstance(value, str) else []
-    guess = f"; did you mean {near[0]!r}?" if near else ";"
     listed = ", ".join(repr(choice) for choice in choices)
+    guess = did_you_mean(value, choices).replace(".", ";")
     raise ArgumentError(f"{name}={value!r} is not known{guess} Choose one of {listed}")
+
+
+def did_you_mean(value: object, known: Iterable[Any]) -> str:
+    """``"; did you mean 'x'?"`` where something known is near to a text, else a full stop."""
+    texts = {str(each): each for each in known}
+    near = difflib.get_close_matches(str(value), texts, n=1) if len(str(value)) > 1 else []
+    return f"; did you mean {texts[near[0]]!r}?" if near else "."
 
 
 def check_count(

@@ -114,7 +114,10 @@ class Scored:
 class Counted(Scored):
     """Models with a countable number of free parameters: information criteria."""
 
-    n_parameters_: int
+    @property
+    def n_parameters_(self) -> int:
+        """Free parameters."""
+        raise NotImplementedError
 
     def aic(self, X: Any) -> float:
         """Akaike's information criterion on X; smaller is better."""

@@ -17,7 +17,7 @@ from tacit.junction.learn.plan import JunctionPlan, plan_of
 from tacit.trees.learn.fitted import keep
 from tacit.trees.learn.learners import Learnt, Settings
 from tacit.trees.model.components import topology_of
-from tacit.trees.tree_queries import TreeQueries
+from tacit.trees.tree_model import TreeModel
 
 if TYPE_CHECKING:
     from tacit.core.input.table import Schema, Table
@@ -40,10 +40,10 @@ class Model:
     shared: Mapping[str, str]
 
 
-class JunctionEstimator(TreeQueries):
+class JunctionEstimator(TreeModel):
     """What all estimators of latent junction trees have in common."""
 
-    abilities = TreeQueries.abilities - {"bif"}
+    abilities = TreeModel.abilities - {"bif"}
 
     junction_: JunctionTree
     n_states: Any
@@ -106,12 +106,12 @@ class JunctionEstimator(TreeQueries):
         return plan_of(junction, ties, table.n_rows, self.features)
 
     @property
-    def n_states_(self) -> dict[str, int]:
+    def node_states_(self) -> dict[str, int]:
         """The number of states of each hidden variable."""
         self._check_fitted()
         return {name: self.junction_.states[name] for name in self.junction_.hidden_variables}
 
-    def posterior(self, X: Any, *, soft: Mapping[str, Any] | None = None) -> dict[str, Array]:
+    def posterior(self, X: Any, *, soft: Mapping[Any, Any] | None = None) -> dict[str, Array]:
         """P(hidden state | what was observed of the row), by name of the hidden variable."""
         joint = super().posterior(X, soft=soft)
         junction = self.junction_
@@ -287,7 +287,7 @@ class LatentJunctionTree(JunctionEstimator):
     ----------
     junction_ : JunctionTree
         The tree over sets of variables that everything runs on; `tree_` and `topology_` are its shape.
-    n_states_ : dict of str to int
+    node_states_ : dict of str to int
         The states of each hidden variable.
     schema_, parameters_, diagnostics_
         As for `LatentTree`; ``diagnostics_["treewidth"]`` is that of the graph.

@@ -93,7 +93,7 @@ class HigherOrderHMM(ChainEstimator):
     ----------
     junction_ : JunctionTree
         The tree over sets of hidden variables that everything runs on; `tree_` and `topology_` are its shape.
-    n_states_ : dict of str to int
+    node_states_ : dict of str to int
         The states of each hidden variable.
     schema_, parameters_, diagnostics_
         As for `LatentTree`; ``diagnostics_["treewidth"]`` is that of the graph.
@@ -183,7 +183,7 @@ class FactorialHMM(ChainEstimator):
     ----------
     junction_ : JunctionTree
         The tree over sets of hidden variables that everything runs on; `tree_` and `topology_` are its shape.
-    n_states_ : dict of str to int
+    node_states_ : dict of str to int
         The states of each hidden variable.
     schema_, parameters_, diagnostics_
         As for `LatentTree`; ``diagnostics_["treewidth"]`` is that of the graph.
@@ -193,7 +193,7 @@ class FactorialHMM(ChainEstimator):
     >>> import tacit
     >>> rows = tacit.toy.random_tree_model(n_leaves=5, random_state=0).sample(200, random_state=1)
     >>> model = tacit.FactorialHMM(n_chains=2, n_states=2).fit(rows)
-    >>> sorted(model.n_states_)[:2]
+    >>> sorted(model.node_states_)[:2]
     ['a0', 'a1']
     """
 

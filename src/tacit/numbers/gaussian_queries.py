@@ -181,12 +181,12 @@ class GaussianQueries(DensityMixin, Model):
         without a target those of all columns side by side
         """
         from tacit.numbers.query.normal_scores import class_shares
-        from tacit.trees.query.given import target_names
+        from tacit.trees.query.given import target_columns
 
         table = self._table(X)
         rows = self.scores_.coordinates(table)
         every = [self.schema_.names[place] for place in self.schema_.categorical]
-        names = every if target is None else target_names(self.schema_, target)
+        names = every if target is None else target_columns(self.schema_, target)
         places = [category_place(self.schema_, name) for name in names]
         if target is not None:
             for place in places:
@@ -290,7 +290,7 @@ class GaussianQueries(DensityMixin, Model):
         self.schema_, self.scores_ = table.schema, learnt.scores
         self.gaussian_, self.topology_ = learnt.gaussian, learnt.topology
         self.n_features_in_ = len(table.schema)
-        if has_names(X, kind, table.schema.names):
+        if has_names(X, kind, table.schema):
             self.feature_names_in_ = np.array(table.schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from tacit.core.arguments import check_choice, check_rows, generator_from
 from tacit.errors import NotAvailableError
+from tacit.messages.conditionals import conditionals
 from tacit.numbers.kernel_rows import KernelRows
 from tacit.numbers.query.arguments import category_place, checked_grid, checked_shares
+from tacit.trees.table_model import Given, Soft, Target
 
 if TYPE_CHECKING:
     from tacit.trees.data.mixed_table import MixedTable
@@ -33,13 +35,15 @@ class KernelQueries(KernelRows):
 
     abilities = KernelRows.abilities - {"bif"} | {"numbers"}
 
-    def score_samples(self, X: Any, *, soft: Mapping[str, Any] | None = None) -> Array:
+    def score_samples(
+        self, X: Any, *, soft: Soft | None = None, return_repairs: bool = False
+    ) -> Any:
         """Natural logarithm of the density of what was observed of each row.
 
         Categories count with their probabilities; of a row of which nothing was observed it is 0. No
         estimate of operators (``learn="spectral"``) counts as less than a thousandth of the density that the
         row had if all columns were independent; those that are not positive are treated as the estimator's
-        `negative` says, and counted in ``diagnostics_["repairs"]``.
+        `negative` says; `return_repairs` returns also how many there were.
         """
         from tacit.numbers.query.evidence import log_densities
 
@@ -53,46 +57,58 @@ class KernelQueries(KernelRows):
                 soft=likelihoods,
                 negative=self.negative,
             )
-        self._record(repairs)
-        return found
+        return (found, repairs.as_dict()) if return_repairs else found
 
     def density(self, X: Any) -> Array:
         """The density of what was observed of each row: ``exp(score_samples(X))``."""
-        return np.exp(self.score_samples(X))
+        return np.asarray(np.exp(self.score_samples(X)))
 
     def conditional_density(
-        self, X: Any, target: str, grid: ArrayLike | None = None
-    ) -> tuple[Array, Array]:
+        self,
+        X: Any,
+        target: Hashable,
+        grid: ArrayLike | None = None,
+        *,
+        return_repairs: bool = False,
+    ) -> Any:
         """The density of a column of numbers given whatever else is present in each row.
 
         Parameters
         ----------
         X : table
             The target's own cells are not used.
-        target : str
+        target : column
         grid : (place,) numbers, optional
             Where the densities are wanted; by default 200 numbers that span what the column holds.
+        return_repairs : bool
+            Whether to return also how much was negative, and cut off.
 
         Returns
         -------
         grid : (place,) array
         densities : (row, place) array
             Those of the tree, without the Gaussian beside it; not negative, of integral one over all
-            numbers. What was negative before, as a share, is in ``diagnostics_["repairs"]``.
+            numbers.
+        repairs : dict
+            With `return_repairs` only.
         """
         leaf = self._number(target)
         places = self.encoders_[leaf].grid() if grid is None else checked_grid(grid)
-        told = self._coefficients(self._rows(X)[0], leaf)
-        return places, np.concatenate([each.densities(places).values for each in told])
+        blocks = list(self._coefficients(self._rows(X)[0], leaf))
+        densities = np.concatenate([block.densities(places).values for block in blocks])
+        if not return_repairs:
+            return places, densities
+        repairs = sum((block.repairs() for block in blocks), self._no_repairs())
+        return places, densities, repairs.as_dict()
 
-    def expectation(self, X: Any, target: str, function: Function | None = None) -> Array:
+    def expectation(self, X: Any, target: Hashable, function: Function | None = None) -> Array:
         """The mean of a column of numbers, or of a function of it, given whatever else is in each row.
 
         Parameters
         ----------
         X : table
             The target's own cells are not used.
-        target : str
+        target : column
         function : callable, optional
             Takes an array of numbers and gives one of the same shape.
 
@@ -115,14 +131,14 @@ class KernelQueries(KernelRows):
         tree = np.concatenate([each.expectations(function) for each in told])
         return self._joined(table, leaf, tree, lambda answers: answers.expectation(leaf, function))
 
-    def quantiles(self, X: Any, target: str, q: ArrayLike = (0.05, 0.5, 0.95)) -> Array:
+    def quantiles(self, X: Any, target: Hashable, q: ArrayLike = (0.05, 0.5, 0.95)) -> Array:
         """Quantiles of a column of numbers given whatever else is present in each row.
 
         Parameters
         ----------
         X : table
             The target's own cells are not used.
-        target : str
+        target : column
         q : number or (share,) numbers from 0 to 1
 
         Returns
@@ -147,36 +163,38 @@ class KernelQueries(KernelRows):
     def predict_proba(
         self,
         X: Any,
-        target: str | Sequence[str] | None = None,
+        target: Target | None = None,
         *,
         joint: bool = False,
-        soft: Mapping[str, Any] | None = None,
+        soft: Soft | None = None,
+        return_repairs: bool = False,
     ) -> Any:
         """P(target | whatever else is present in each row) of columns of categories.
 
         Parameters
         ----------
         X : table
-        target : str or sequence of str, optional
+        target : column, or sequence of columns, optional
             A column of categories, or several; none of their cells is used. Without it each of them in
             turn, given all other columns.
         joint : bool
             Several targets together: the table of all of their combinations.
         soft : mapping, optional
             Likelihoods of missing cells.
+        return_repairs : bool
+            Whether to return also how many estimates had a negative part, which was cut off.
 
         Returns
         -------
         array, or dict of str to array
             See `LatentTree.predict_proba`.
         """
-        from tacit.messages.conditionals import conditionals
         from tacit.messages.joint import joint_conditional
-        from tacit.trees.query.given import target_names
+        from tacit.trees.query.given import is_column, target_columns
 
         table, likelihoods = self._rows(X, soft)
-        categorical = [self.schema_.names[place] for place in self.schema_.categorical]
-        names = categorical if target is None else target_names(self.schema_, target)
+        categorical = [self.schema_.labels[place] for place in self.schema_.categorical]
+        names = categorical if target is None else target_columns(self.schema_, target)
         leaves = [category_place(self.schema_, name) for name in names]
         if not leaves:
             raise NotAvailableError("there is no column of categories; ask for conditional_density")
@@ -192,38 +210,58 @@ class KernelQueries(KernelRows):
                     found = conditionals(self.parameters_, asked, leaves)
                     parts.append(list(found.tables))
                     repairs += found.repairs
-        self._record(repairs)
         tables = [np.concatenate(each) for each in zip(*parts, strict=True)]
-        if joint or isinstance(target, str):
-            return tables[0]
-        return np.hstack(tables) if target is None else dict(zip(names, tables, strict=True))
+        answer: Any
+        if joint or (target is not None and is_column(self.schema_, target)):
+            answer = tables[0]
+        else:
+            answer = np.hstack(tables) if target is None else dict(zip(names, tables, strict=True))
+        return (answer, repairs.as_dict()) if return_repairs else answer
 
-    def marginals(self, X: Any, *, soft: Mapping[str, Any] | None = None) -> dict[str, Array]:
+    def _predictions(self, X: Any, targets: Sequence[Hashable], *, in_turn: bool) -> list[Any]:
+        from tacit.numbers.data.masking import without_column
+        from tacit.trees.data.decode import column_values
+
+        table, _ = self._rows(X)
+        leaves = [self.schema_.index(target) for target in targets]
+        if not in_turn:
+            for leaf in leaves:
+                table = without_column(table, leaf)
+        values = []
+        for leaf in leaves:
+            if leaf in self.schema_.continuous:
+                values.append(self._means(table, leaf))
+                continue
+            chances = [
+                conditionals(self.parameters_, evidence, [leaf]).tables[0]
+                for evidence in self._evidence_blocks(table)
+            ]
+            codes = np.concatenate(chances).argmax(axis=1)
+            values.append(column_values(self.schema_.columns[leaf], codes))
+        return values
+
+    def marginals(self, X: Any, *, soft: Soft | None = None) -> dict[Hashable, Array]:
         """P(cell | whole row) of every column of categories; an observed cell has its category for sure."""
         from tacit.messages.conditionals import marginals
 
         table, likelihoods = self._rows(X, soft)
         leaves = list(self.schema_.categorical)
-        parts, repairs = [], self._no_repairs()
         with self._threads():
-            for evidence in self._evidence_blocks(table, likelihoods):
-                found = marginals(self.parameters_, evidence, leaves)
-                parts.append(found.tables)
-                repairs += found.repairs
-        self._record(repairs)
+            parts = [
+                marginals(self.parameters_, evidence, leaves).tables
+                for evidence in self._evidence_blocks(table, likelihoods)
+            ]
         return {
-            self.schema_.names[leaf]: np.concatenate(each)
+            self.schema_.labels[leaf]: np.concatenate(each)
             for leaf, each in zip(leaves, zip(*parts, strict=True), strict=True)
         }
 
-    def query(
-        self, target: str | Sequence[str], given: Mapping[str, Any] | None = None
-    ) -> dict[Any, float]:
+    def query(self, target: Target, given: Given | None = None) -> dict[Any, float]:
         """What is known of a target given some cells.
 
         Parameters
         ----------
-        target : str or sequence of str
+        target : column, or sequence of columns
             A column, or several columns of categories.
         given : mapping of column to number, category, set of categories, or array of likelihoods
 
@@ -236,12 +274,12 @@ class KernelQueries(KernelRows):
         from itertools import product
 
         from tacit.messages.joint import joint_conditional
-        from tacit.trees.query.given import target_names
+        from tacit.trees.query.given import is_column, target_columns
 
         rows, soft = self._given_rows(given)
-        names = target_names(self.schema_, target)
-        if isinstance(target, str) and self.schema_.index(target) in self.schema_.continuous:
-            leaf = self.schema_.index(target)
+        names = target_columns(self.schema_, target)
+        leaf = self.schema_.index(names[0])
+        if is_column(self.schema_, target) and leaf in self.schema_.continuous:
             mean = float(self._means(rows, leaf, soft=soft)[0])
             numbers = self._quantiles(rows, leaf, np.array(SHARES), soft)[0].tolist()
             shares = [f"{share:.0%}" for share in SHARES]
@@ -250,12 +288,11 @@ class KernelQueries(KernelRows):
         leaves = [category_place(self.schema_, name) for name in names]
         with self._threads():
             table = joint_conditional(self.parameters_, evidence.without(leaves), leaves)
-        self._record(table.repairs)
         values = table.table[0].ravel().tolist()
-        if isinstance(target, str):
-            return dict(zip(self.categories_[target], values, strict=True))
-        every = product(*(self.categories_[name] for name in names))
-        return dict(zip(every, values, strict=True))
+        categories = [self.schema_.columns[each].categories for each in leaves]
+        if is_column(self.schema_, target):
+            return dict(zip(categories[0], values, strict=True))
+        return dict(zip(product(*categories), values, strict=True))
 
     def impute(self, X: Any, *, numbers: str = "mean") -> Any:
         """The rows with every missing cell filled, in the caller's kind of table.
@@ -274,13 +311,10 @@ class KernelQueries(KernelRows):
         leaves = np.flatnonzero(table.missing.any(axis=0)).tolist()
         median = numbers == "median"
         with self._threads():
-            told, repairs = cell_answers(
-                self.parameters_, table, self.encoders_, leaves, median=median
-            )
+            told, _ = cell_answers(self.parameters_, table, self.encoders_, leaves, median=median)
             blend = self._blend if leaves else None
             if blend is not None:
                 told = blend.filled(table, told, median=median)
-        self._record(repairs)
         filled = {
             leaf: told[leaf] if leaf in self.schema_.continuous else told[leaf].argmax(axis=1)
             for leaf in leaves
@@ -297,25 +331,23 @@ class KernelQueries(KernelRows):
         """Not available: BIF holds categories only."""
         raise NotAvailableError("BIF holds categories only; a model of numbers is kept by save")
 
-    def posterior(self, X: Any, *, soft: Mapping[str, Any] | None = None) -> dict[str, Array]:
+    def posterior(self, X: Any, *, soft: Soft | None = None) -> dict[str, Array]:
         """P(hidden state | what was observed of the row), by name; see `LatentTree.posterior`."""
         from tacit.messages.hidden_states import posterior_by_name
 
         table, likelihoods = self._rows(X, soft)
-        parts, repairs = [], self._no_repairs()
         with self._threads():
-            for evidence in self._evidence_blocks(table, likelihoods):
-                found, made = posterior_by_name(self.parameters_, evidence)
-                parts.append(found)
-                repairs += made
-        self._record(repairs)
+            parts = [
+                posterior_by_name(self.parameters_, evidence)[0]
+                for evidence in self._evidence_blocks(table, likelihoods)
+            ]
         return {name: np.concatenate([each[name] for each in parts]) for name in parts[0]}
 
     def sample(
         self,
-        n: int = 1,
+        n_samples: int = 1,
         *,
-        given: Mapping[str, Any] | None = None,
+        given: Given | None = None,
         random_state: Any = None,
         like: Any = None,
     ) -> Any:
@@ -323,7 +355,7 @@ class KernelQueries(KernelRows):
 
         Parameters
         ----------
-        n : int
+        n_samples : int
             Number of rows.
         given : mapping of column to number, category, set of categories, or likelihoods, optional
         random_state : int, Generator or None
@@ -333,15 +365,14 @@ class KernelQueries(KernelRows):
         from tacit.numbers.query.densities import draw_rows
         from tacit.trees.data.mixed_table import decode_mixed, empty_mixed
 
-        check_rows("n", n)
+        check_rows("n_samples", n_samples)
         rows, soft = self._given_rows(given)
         evidence = next(self._evidence_blocks(rows, soft))
         rng = generator_from(random_state)
         with self._threads():
-            found = draw_rows(self.parameters_, n, rng, self.encoders_, evidence)
-        self._record(found.repairs)
+            found = draw_rows(self.parameters_, n_samples, rng, self.encoders_, evidence)
         columns: dict[int, NDArray[Any]] = dict(enumerate(found.columns))
         for leaf in evidence.signed:
-            columns[leaf] = np.full(n, rows.column(leaf)[0])
-        table = empty_mixed(n, self.schema_).filled(columns)
-        return decode_mixed(table, like=self._kind if like is None else like)
+            columns[leaf] = np.full(n_samples, rows.column(leaf)[0])
+        table = empty_mixed(n_samples, self.schema_).filled(columns)
+        return decode_mixed(table, like=self._kind_of_table if like is None else like)

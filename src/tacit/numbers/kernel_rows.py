@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, ArgumentTypeError, DataError
-from tacit.numbers.query.arguments import categories_by_name, category_place, number_place
-from tacit.trees.tree_queries import TreeQueries
+from tacit.numbers.query.arguments import category_place, number_place
+from tacit.trees.tree_model import TreeModel
 
 if TYPE_CHECKING:
     from tacit.core.encoders.encoders import Encoder
@@ -27,19 +27,13 @@ Array = NDArray[np.float64]
 Known = tuple["MixedTable", dict[int, Array]]
 
 
-class KernelRows(TreeQueries):
+class KernelRows(TreeModel):
     """A fitted tree whose leaves are numbers or categories."""
 
     schema_: MixedSchema
     encoders_: tuple[Encoder, ...]
     margins_: tuple[Margin | Array, ...] | None  # of operators: each column's own distribution
     blend_: Blend | None  # what stands beside the tree, for means, quantiles and missing cells
-
-    @property
-    def categories_(self) -> dict[str, tuple[Any, ...]]:
-        """The categories of each column that has any, in the order of all answers."""
-        self._check_fitted()
-        return categories_by_name(self.schema_)
 
     def save(self, path: Any) -> None:
         """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
@@ -48,12 +42,12 @@ class KernelRows(TreeQueries):
         self._check_fitted()
         save_kernel_tree(self, path)
 
-    def _number(self, target: str) -> int:
+    def _number(self, target: Hashable) -> int:
         """The place of a column of numbers."""
         self._check_fitted()
         return number_place(self.schema_, target)
 
-    def _rows(self, X: Any, soft: Mapping[str, Any] | None = None) -> Known:
+    def _rows(self, X: Any, soft: Mapping[Any, Any] | None = None) -> Known:
         """The rows of a table, and likelihoods of categories."""
         from tacit.trees.data.read_mixed_table import encode_mixed
         from tacit.trees.query.given import soft_likelihoods
@@ -75,31 +69,28 @@ class KernelRows(TreeQueries):
             own = {leaf: each[part] for leaf, each in (soft or {}).items()}
             yield table_evidence(rows, self.encoders_, own)
 
-    def _evidence(self, X: Any, soft: Mapping[str, Any] | None) -> Evidence:
+    def _evidence(self, X: Any, soft: Mapping[Any, Any] | None) -> Evidence:
         from tacit.numbers.query.evidence import table_evidence
 
         table, likelihoods = self._rows(X, soft)
         return table_evidence(table, self.encoders_, likelihoods)
 
-    def _given_rows(self, known: Mapping[str, Any] | None) -> Known:
+    def _given_rows(self, known: Mapping[Any, Any] | None) -> Known:
         """One row, of what is given."""
         self._check_fitted()
         self._check_policies()
         return given_rows(self.schema_, known, unknown=self.unknown)
 
-    def _given(self, known: Mapping[str, Any] | None) -> Evidence:
+    def _given(self, known: Mapping[Any, Any] | None) -> Evidence:
         return next(self._evidence_blocks(*self._given_rows(known)))
 
     def _coefficients(
         self, table: MixedTable, leaf: int, soft: Mapping[int, Array] | None = None
     ) -> Iterator[Coefficients]:
-        """What the rows say of a leaf, block by block; repairs are recorded at the end."""
-        repairs = self._no_repairs()
+        """What the rows say of a leaf, block by block."""
         for evidence in self._evidence_blocks(table, soft):
             (found,) = self._coefficients_of(evidence, [leaf])
-            repairs += found.repairs()
             yield found
-        self._record(repairs)
 
     def _coefficients_of(
         self, evidence: Evidence, leaves: Sequence[int]
@@ -131,7 +122,7 @@ class KernelRows(TreeQueries):
         return Repairs()
 
 
-def given_rows(schema: MixedSchema, known: Mapping[str, Any] | None, *, unknown: str) -> Known:
+def given_rows(schema: MixedSchema, known: Mapping[Any, Any] | None, *, unknown: str) -> Known:
     """One row of what is known of some columns.
 
     Parameters
@@ -163,13 +154,13 @@ def given_rows(schema: MixedSchema, known: Mapping[str, Any] | None, *, unknown:
     return table, {schema.categorical[place]: each for place, each in evidence.soft.items()}
 
 
-def _one_number(name: str, value: Any) -> float:
+def _one_number(name: Hashable, value: Any) -> float:
     """A number that a column is given as; NaN where it is missing."""
     from tacit.core.input.values import plain_value
 
     if isinstance(value, set | frozenset | list | tuple | dict | np.ndarray):
         raise ArgumentError(f"column {name!r} holds numbers; give one number, not {value!r}")
-    plain = plain_value(value, name)
+    plain = plain_value(value, str(name))
     try:
         number = np.nan if plain is None else float(plain)
     except ValueError as error:

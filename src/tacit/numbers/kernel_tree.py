@@ -84,11 +84,10 @@ class KernelTree(KernelQueries):
         The columns; `categories_` has the categories by name.
     encoders_ : tuple of Encoder
         What each column's cells are to the tree: bumps, kernel features, or indicators.
-    topology_, tree_, components_, network_, tables_
+    topology_, tree_, trees_, network_, tables_
         See `LatentTree`.
     diagnostics_ : dict
-        What was tried, kept and cut, in plain values; ``"repairs"`` of the last question, with the mean
-        share of its densities that was negative.
+        What was tried, kept and cut, in plain values.
 
     Examples
     --------

@@ -44,11 +44,11 @@ def subject_of(model: Any) -> Subject:
     topology = topology.contracted()
     if hasattr(model, "gaussian_"):
         return Subject(topology, strengths=_gaussian_strengths(topology))
-    components = getattr(model, "components_", ())
+    components = getattr(model, "trees_", ())
     if len(components) > 1:
         return subject_of(max(components, key=lambda each: each.weight))
     tables = getattr(model, "tables_", None) or getattr(model, "tables", None)
-    n_states = getattr(model, "n_states_", None) or topology.n_states
+    n_states = getattr(model, "node_states_", None) or topology.n_states
     if tables is not None and not n_states:
         n_states = dict(zip(tables.tree.names, tables.layout.n_states, strict=True))
     hidden = set(topology.hidden)

@@ -53,7 +53,7 @@ def tree(
 
     Parameters
     ----------
-    model : fitted tree model, one of its ``components_``, or Topology
+    model : fitted tree model, one of its ``trees_``, or Topology
         Of a mixture, the heaviest tree is drawn.
     ax : matplotlib.axes.Axes, optional
         Where to draw; its axis lines are taken away.

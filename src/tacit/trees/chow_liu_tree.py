@@ -7,10 +7,10 @@ from typing import Any, Self
 from tacit.core.arguments import check_number
 from tacit.trees.learn.fitted import keep
 from tacit.trees.learn.learners import Learnt
-from tacit.trees.tree_queries import TreeQueries
+from tacit.trees.tree_model import TreeModel
 
 
-class ChowLiuTree(TreeQueries):
+class ChowLiuTree(TreeModel):
     """The tree of observed variables with the largest likelihood (Chow and Liu 1968).
 
     Structure and tables follow from the pair counts alone; all queries of `LatentTree` work.
@@ -34,7 +34,7 @@ class ChowLiuTree(TreeQueries):
     ()
     """
 
-    abilities = TreeQueries.abilities - {"states", "singular values"}
+    abilities = TreeModel.abilities - {"states", "singular values"}
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from tacit.core.arguments import check_choice, check_count, check_number, seed_f
 from tacit.errors import ArgumentError
 from tacit.trees.learn.em.classes import is_star
 from tacit.trees.learn.fitted import keep
-from tacit.trees.learn.learners import CLASS_WAYS, WAYS, Job, Settings
+from tacit.trees.learn.learners import WAYS, Job, Settings
 from tacit.trees.learn.selection.candidates import Open, learn_open
 from tacit.trees.learn.selection.states import (
     check_carried,
@@ -19,18 +19,19 @@ from tacit.trees.learn.selection.states import (
     state_counts,
 )
 from tacit.trees.learn.structures import asked_topology
-from tacit.trees.tree_queries import TreeQueries
+from tacit.trees.tree_model import TreeModel
 
 if TYPE_CHECKING:
     from tacit.core.input.table import Table
     from tacit.core.progress import Report
+    from tacit.trees.files.bif import BifTree
     from tacit.trees.moments.source import CountedMoments
     from tacit.trees.structure.topology import Topology
 
 REPRESENTATIONS = ("auto", "train", "tensor", "matrix")
 
 
-class LatentTree(TreeQueries):
+class LatentTree(TreeModel):
     """A joint distribution of the columns of a table, with hidden variables between them.
 
     Every column is a leaf (or an inner node) of a tree whose other nodes are hidden variables. With nothing
@@ -96,8 +97,10 @@ class LatentTree(TreeQueries):
 
     Attributes
     ----------
-    components_ : tuple of components
-        The trees, the heaviest first, each with `weight`, `topology`, `tables` and `n_states`.
+    trees_ : tuple of components
+        The trees, the heaviest first, each with `weight`, `topology`, `tables` and `node_states`.
+    node_states_ : dict of str to int
+        States of each hidden node.
     topology_, tree_ : Topology, RootedTree
         Of the only tree, or of the heaviest.
     network_ : Network
@@ -228,7 +231,7 @@ class LatentTree(TreeQueries):
         return self
 
     @classmethod
-    def from_bif(cls, path: Any, hidden: Iterable[str] | None = None) -> LatentTree:
+    def from_bif(cls, path: Any, hidden: Iterable[str] | None = None) -> Self:
         """The fitted model that a Bayesian network in a BIF file is, if it is a tree.
 
         Parameters
@@ -240,13 +243,23 @@ class LatentTree(TreeQueries):
         Raises
         ------
         TopologyError
-            A variable has two parents, or the network falls into parts.
+            A variable has two parents, or the network falls into parts; of `LatentClass`, there is not
+            one hidden variable above all others.
         FileFormatError
             The file is no BIF.
         """
-        from tacit.trees.saved import from_bif
+        from tacit.trees.files.bif import read_bif, tree_from_bif
+        from tacit.trees.learn.fitted import put_network
 
-        return from_bif(LatentTree, path, hidden)
+        network = tree_from_bif(read_bif(path), hidden)
+        model = cls._for_network(network)
+        put_network(model, network)
+        return model
+
+    @classmethod
+    def _for_network(cls, network: BifTree) -> Self:
+        """A model with the arguments that would learn such a network."""
+        return cls(n_states=network.node_states or "auto", structure=network.topology)
 
     # -- within -----------------------------------------------------------------------------------
 
@@ -278,10 +291,9 @@ class LatentTree(TreeQueries):
         )
 
     def _check_components(self) -> None:
+        check_count("n_components", self.n_components, word="auto")
         if isinstance(self.n_components, str):
-            check_choice("n_components", self.n_components, ("auto",))
             return
-        check_count("n_components", self.n_components)
         if self.n_components > 1 and self.learn != "auto":
             raise ArgumentError(
                 f"n_components={self.n_components} with learn={self.learn!r}; several trees are learnt by "
@@ -317,68 +329,3 @@ class LatentTree(TreeQueries):
         """The tree that was asked for, over the table's columns."""
         name = "hidden-chow-liu" if self._chooses_structure else self.structure
         return asked_topology(name, moments, table.schema.names)
-
-
-class LatentClass(LatentTree):
-    """One hidden variable above all columns: latent class analysis, a mixture of product distributions.
-
-    A door to `LatentTree` with ``structure="star"``; all arguments but `structure` are the same. Up to 12
-    classes, learn="auto" starts from clusters of the rows, seen along the axes on which columns hang together
-    most, and exchanges classes on the way: one that others can do without is given up, and one whose columns
-    still depend on each other is cut in two, as long as the rows become likelier
-    (``diagnostics_["n_exchanged"]``). With pseudo_counts="auto", the strength of the prior of each column is
-    learnt, too (``diagnostics_["pseudo_counts"]``). Nothing is drawn.
-
-    learn="tensor" is a way more, consistent and without any steps: three groups of up to `features` columns
-    are three views of the class (``diagnostics_["views"]``), and the decomposition of their joint table gives
-    shares and tables (Anandkumar, Hsu and Kakade 2012). It looks at few columns, "auto" at all, and it wants
-    many rows. Of fewer than three columns there are no classes: two are taken as they hang together.
-
-    Examples
-    --------
-    >>> import tacit
-    >>> star = tacit.Topology.star([f"x{place}" for place in range(5)])
-    >>> rows = tacit.toy.random_tree_model(topology=star, n_states=3, random_state=0).sample(500, 1)
-    >>> model = tacit.LatentClass(3).fit(rows)
-    >>> model.posterior(rows)["h"].shape
-    (500, 3)
-    """
-
-    _ways = CLASS_WAYS
-
-    def __init__(
-        self,
-        n_states: int | str = "auto",
-        learn: str = "auto",
-        *,
-        n_views: int = 5,
-        features: int = 3,
-        n_restarts: int = 5,
-        tol: float | None = 1e-4,
-        max_iter: int = 1000,
-        pseudo_counts: float | str = "auto",
-        negative: str = "floor",
-        unknown: str = "error",
-        n_bins: int = 5,
-        n_jobs: int | None = None,
-        progress: Any = None,
-        random_state: int = 0,
-    ) -> None:
-        super().__init__(
-            n_states,
-            "star",
-            learn,
-            n_components=1,
-            n_views=n_views,
-            features=features,
-            n_restarts=n_restarts,
-            tol=tol,
-            max_iter=max_iter,
-            pseudo_counts=pseudo_counts,
-            negative=negative,
-            unknown=unknown,
-            n_bins=n_bins,
-            n_jobs=n_jobs,
-            progress=progress,
-            random_state=random_state,
-        )

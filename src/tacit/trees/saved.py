@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.files.header import check_header, common_header, made_from, put_columns
@@ -24,20 +23,19 @@ from tacit.trees.files.network_arrays import (
 )
 
 if TYPE_CHECKING:
-    from tacit.trees.latent_tree import LatentTree
-    from tacit.trees.tree_queries import TreeQueries
+    from tacit.trees.tree_model import TreeModel
 
 Arrays = Mapping[str, NDArray[Any]]
 
 
-def save(model: TreeQueries, path: str | os.PathLike[str]) -> None:
+def save(model: TreeModel, path: str | os.PathLike[str]) -> None:
     """Write a fitted tree of categories to one file, whole or not at all."""
     model._check_fitted()  # noqa: SLF001  the same room
     write_tree(model, path, {}, {})
 
 
 def write_tree(
-    model: TreeQueries, path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays
+    model: TreeModel, path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Arrays
 ) -> None:
     """Write a fitted tree, and what else its file is to hold: plain values and arrays."""
     mixed = isinstance(model.parameters_, Mixture)
@@ -55,7 +53,7 @@ def write_tree(
     )
 
 
-def _trees(model: TreeQueries) -> dict[str, Any]:
+def _trees(model: TreeModel) -> dict[str, Any]:
     """The rooted tree that the arrays follow, or those of all components."""
     if isinstance(model.parameters_, Mixture):
         return {"trees": [tree_to_json(part.tree) for part in model.parameters_.parts]}
@@ -63,11 +61,11 @@ def _trees(model: TreeQueries) -> dict[str, Any]:
 
 
 def load_tree(
-    kind: type[TreeQueries],
+    kind: type[TreeModel],
     path: str | os.PathLike[str],
     header: Mapping[str, Any],
     arrays: Arrays,
-) -> TreeQueries:
+) -> TreeModel:
     """The fitted tree of categories whose header and arrays a file holds.
 
     Raises
@@ -78,7 +76,7 @@ def load_tree(
     from tacit.core.input.table import Schema
 
     check_tree_header(path, header)
-    model: TreeQueries = made_from(kind, header)
+    model: TreeModel = made_from(kind, header)
     model.schema_ = Schema.from_json(header["schema"])
     put_tree(model, header, arrays, model.schema_.cards)
     return model
@@ -91,13 +89,13 @@ def check_tree_header(path: str | os.PathLike[str], header: Mapping[str, Any]) -
 
 
 def put_tree(
-    model: TreeQueries, header: Mapping[str, Any], arrays: Arrays, cards: Sequence[int]
+    model: TreeModel, header: Mapping[str, Any], arrays: Arrays, cards: Sequence[int]
 ) -> None:
     """Give a model, whose schema is known, the tree and the parameters that a file holds.
 
     Parameters
     ----------
-    model : TreeQueries
+    model : TreeModel
     header, arrays
         As the file has them.
     cards : sequence of int
@@ -114,28 +112,3 @@ def put_tree(
     if model.tree_.names[: model.tree_.n_leaves] != model.schema_.names:
         raise FileFormatError("the leaves of the tree are not the columns in their order")
     put_columns(model, header, model.schema_.names)
-
-
-def from_bif(
-    kind: type[LatentTree], path: str | os.PathLike[str], hidden: Iterable[str] | None = None
-) -> LatentTree:
-    """The fitted latent tree that a BIF file holds; see `LatentTree.from_bif`."""
-    from tacit.core.input.table import Column, Schema
-    from tacit.trees.files.bif import read_bif, tree_from_bif
-
-    found = tree_from_bif(read_bif(path), hidden)
-    columns = tuple(Column(name, tuple(found.categories[name]), "ordered") for name in found.names)
-    tree = found.tables.tree
-    states = {
-        tree.names[node]: found.tables.layout.n_states[node]
-        for node in tree.hidden
-        if tree.copy_of[node] < 0
-    }
-    model = kind(n_states=states or "auto", structure=found.topology)
-    model.schema_ = Schema(columns)
-    model.topology_, model.tree_ = found.topology, tree
-    model.parameters_ = found.tables
-    model.n_features_in_ = len(columns)
-    model.feature_names_in_ = np.array(found.names, dtype=object)
-    model.diagnostics_ = {"learn": "bif", "kind_of_table": "dict"}
-    return model

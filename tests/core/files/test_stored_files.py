@@ -32,6 +32,6 @@ def test_the_trees_of_a_stored_mixture_have_the_weights_that_they_had():
     for name in MIXTURES:
         path = STORED / f"format-{MIXTURE_FORMAT}-{name}.tacit"
         said = json.loads(path.with_suffix(".json").read_text())
-        found = [[each.weight, each.topology.to_newick()] for each in tacit.load(path).components_]
+        found = [[each.weight, each.topology.to_newick()] for each in tacit.load(path).trees_]
         assert found == said["components"]
         assert len(found) > 1

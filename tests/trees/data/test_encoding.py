@@ -28,8 +28,8 @@ def test_an_unknown_category_is_named_with_its_column_and_the_nearest_one(frame)
     with pytest.raises(CategoryError) as caught:
         encode(rows, SCHEMA)
     assert str(caught.value) == (
-        "column 'colour' has no category 'gren'; the nearest is 'green'. Its categories are "
-        "'blue', 'green', 'red'; unknown='missing' takes what is not known as missing"
+        "column 'colour' has no category 'gren'; did you mean 'green'? Its categories are "
+        "'blue', 'green', 'red'; unknown='missing' treats others as missing"
     )
     assert isinstance(caught.value, TacitError)
     assert isinstance(caught.value, ValueError)

@@ -291,7 +291,7 @@ def test_an_observed_inner_node_is_repeated_exactly(learn):
     copy = next(node for node in tree.hidden if tree.copy_of[node] >= 0)
     if model.tables_ is not None:
         assert np.array_equal(model.tables_.table(6), np.eye(3))
-        assert model.n_states_[model.tree_.names[copy]] == 3
+        assert model.node_states_[model.tree_.names[copy]] == 3
     # Given m, what hangs below it does not see the rest.
     given = {"m": frame["m"][0], "a": frame["a"][0]}
     with_more = model.query("b", {**given, "f": frame["f"][0], "d": frame["d"][0]})

@@ -150,14 +150,14 @@ def tell(model: Any, output: Path, *, json: bool) -> None:
             "n_rows": diagnostics["n_rows"],
             "n_columns": len(model.schema_),
             "n_hidden": len(hidden),
-            "n_states": heaviest(every).n_states,
+            "n_states": heaviest(every).node_states,
             "weights": [each.weight for each in every],
             "learn": model.learn,
             "candidates": diagnostics.get("candidates"),
             "newick": model.topology_.to_newick(),
         }
         if hasattr(model, "junction_"):
-            said |= {"n_states": model.n_states_, "treewidth": model.junction_.treewidth}
+            said |= {"n_states": model.node_states_, "treewidth": model.junction_.treewidth}
         print_json(said)
         return
     known = sorted({count for count in hidden if count is not None})

@@ -63,7 +63,7 @@ def info(model: Model, component: ComponentNumber = None, json: Json = False) ->
     out.print(f"{_heading(header, fitted, shown)}\n", markup=False)
     if len(every) > 1:
         _print_components(out, every, every.index(shown))
-    out.print(replace(shown.topology, n_states=shown.n_states).to_text(), markup=False)
+    out.print(replace(shown.topology, n_states=shown.node_states).to_text(), markup=False)
     _print_columns(out, fitted)
     print_diagnostics(out, fitted.diagnostics_)
 
@@ -78,13 +78,13 @@ def _said(
         "format": header["format"],
         "arguments": header.get("arguments", {}),
         "columns": header["schema"],
-        "n_states": shown.n_states,
+        "n_states": shown.node_states,
         "newick": shown.topology.to_newick(),
         "has_tables": shown.tables is not None,
         "components": [
             {
                 "weight": each.weight,
-                "n_states": each.n_states,
+                "n_states": each.node_states,
                 "newick": each.topology.to_newick(),
             }
             for each in every
@@ -93,7 +93,7 @@ def _said(
     }
     if hasattr(fitted, "junction_"):
         said |= {"graph": header["graph"], "treewidth": fitted.junction_.treewidth}
-        said["n_states"] = fitted.n_states_
+        said["n_states"] = fitted.node_states_
     return said
 
 
@@ -124,10 +124,10 @@ def _print_components(out: Any, components: Sequence[Component], shown: int) -> 
     for heading in ("component", "weight", "hidden", "states", ""):
         table.add_column(heading, justify="left" if not heading else "right")
     for number, each in enumerate(components):
-        states = sorted(set(each.n_states.values()))
+        states = sorted(set(each.node_states.values()))
         span = f"{states[0]} to {states[-1]}" if len(states) > 1 else "".join(map(str, states))
         arrow = "<- shown below" if number == shown else ""
-        table.add_row(str(number), f"{each.weight:.4f}", str(len(each.n_states)), span, arrow)
+        table.add_row(str(number), f"{each.weight:.4f}", str(len(each.node_states)), span, arrow)
     out.print(table)
     out.print()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -49,7 +49,7 @@ def score(
     if is_symbolic(fitted):
         score_symbols(fitted, data, output, json=json)
         return
-    values = fitted.score_samples(data)
+    values, repairs = _scores(fitted, data)
     if output is not None:
         import pyarrow as pa
 
@@ -57,9 +57,16 @@ def score(
         put_table(pa.table({"log_density" if numbers else "log_prob": values}), output)
     mean, n_rows = float(np.mean(values)), len(values)
     spread = float(np.std(values, ddof=1) / np.sqrt(n_rows)) if n_rows > 1 else float("nan")
-    repairs = fitted.diagnostics_.get("repairs", {})
     if json:
         print_json({"score": mean, "standard_error": spread, "n_rows": n_rows, "repairs": repairs})
         return
     error = f" ± {spread:.4f}" if n_rows > 1 and np.isfinite(spread) else ""
     console().print(f"{mean:.4f}{error} nats per row, {n_rows} rows", markup=False)
+
+
+def _scores(fitted: Any, data: Path) -> tuple[Any, dict[str, Any]]:
+    """The logarithm of each row, and what had to be repaired."""
+    if hasattr(fitted, "gaussian_"):
+        return fitted.score_samples(data), {}
+    values, repairs = fitted.score_samples(data, return_repairs=True)
+    return values, repairs

@@ -28,7 +28,7 @@ _LOADERS = {
     "GaussianTree": ("numbers.gaussian_tree", "numbers.saved_gaussian", "load_gaussian"),
     "HigherOrderHMM": ("junction.structured_hmms", "junction.saved", "load_junction"),
     "KernelTree": ("numbers.kernel_tree", "numbers.saved_kernel", "load_kernel_tree"),
-    "LatentClass": ("trees.latent_tree", "trees.saved", "load_tree"),
+    "LatentClass": ("trees.latent_class", "trees.saved", "load_tree"),
     "LatentJunctionTree": ("junction.latent_junction_tree", "junction.saved", "load_junction"),
     "LatentTree": ("trees.latent_tree", "trees.saved", "load_tree"),
 }

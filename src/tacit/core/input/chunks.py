@@ -5,7 +5,7 @@ A block gives its columns one at a time, so that a wide table never stands in me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,8 @@ class Block:
         All cells at once, where they are of one integer type.
     minus_one : bool
         Whether -1 in this block may stand for a missing value.
+    labels : tuple of hashables
+        What the user calls the columns, where one of them is not text; else nothing.
     """
 
     names: tuple[str, ...]
@@ -45,6 +47,7 @@ class Block:
     named: bool = True
     matrix: NDArray[Any] | None = None
     minus_one: bool = False
+    labels: tuple[Hashable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,7 +148,10 @@ def _column_block(
 ) -> Block:
     texts = tuple(str(name) for name in names)
     check_names(texts)
-    return Block(texts, n_rows, lambda place: read(place, texts[place]), matrix=matrix)
+    labels = () if all(isinstance(name, str) for name in names) else tuple(names)
+    return Block(
+        texts, n_rows, lambda place: read(place, texts[place]), matrix=matrix, labels=labels
+    )
 
 
 def _table_block(X: Table) -> Block:
@@ -155,7 +161,7 @@ def _table_block(X: Table) -> Block:
         values = np.array([*X.schema.columns[place].values, None], dtype=object)
         return raw_from_objects(values[X.codes[:, place]], name)
 
-    return _column_block(X.schema.names, X.n_rows, read)
+    return _column_block(X.schema.labels, X.n_rows, read)
 
 
 def _mapping_block(X: Mapping[Any, Any]) -> Block:

@@ -6,7 +6,7 @@ kind of frame that the question came in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -244,12 +244,12 @@ def _raw_column(series: nw.Series[Any], name: str) -> Raw:
     return raw_from_arrow(series.to_arrow(), name)
 
 
-def frame_like(columns: Mapping[str, Filled], like: Any) -> Any:
+def frame_like(columns: Mapping[Hashable, Filled], like: Any) -> Any:
     """A frame of the library that `like` is of, with its types and, for pandas, its index.
 
     Parameters
     ----------
-    columns : mapping of str to Filled
+    columns : mapping of label to Filled
         The columns; those that `like` has too get its type where they fit it.
     like : frame, or one of "pandas", "polars", "pyarrow"
         What the result should be.
@@ -264,8 +264,9 @@ def frame_like(columns: Mapping[str, Filled], like: Any) -> Any:
     if frame.implementation.is_pyarrow():
         return table
     result: nw.DataFrame[Any] = nw.from_arrow(table, backend=frame.implementation)
+    filled = {str(label): each for label, each in columns.items()}
     for name, dtype in result.schema.items():
-        if columns[name].numbers is not None:
+        if filled[name].numbers is not None:
             continue  # cast already where nothing is lost; here fractions would be cut off
         if name in frame.schema and dtype != frame.schema[name]:
             try:
@@ -275,22 +276,26 @@ def frame_like(columns: Mapping[str, Filled], like: Any) -> Any:
     return result.to_native()
 
 
-def _new_frame(columns: Mapping[str, Filled], backend: Any) -> Any:
+def _new_frame(columns: Mapping[Hashable, Filled], backend: Any) -> Any:
     import pyarrow as pa
 
-    data = {name: filled.arrow() for name, filled in columns.items()}
+    data = {str(label): filled.arrow() for label, filled in columns.items()}
     try:
-        return nw.from_arrow(pa.table(data), backend=backend).to_native()
+        frame = nw.from_arrow(pa.table(data), backend=backend).to_native()
     except ImportError as error:
         raise DependencyError(f"{backend} is needed for this, and is not installed") from error
+    if backend == "pandas":
+        frame.columns = list(columns)
+    return frame
 
 
-def _arrow_like(columns: Mapping[str, Filled], frame: nw.DataFrame[Any]) -> Any:
+def _arrow_like(columns: Mapping[Hashable, Filled], frame: nw.DataFrame[Any]) -> Any:
     """An Arrow table with the types of a frame, as far as the values fit them."""
     import pyarrow as pa
 
     arrays = {}
-    for name, filled in columns.items():
+    for label, filled in columns.items():
+        name = str(label)
         old = frame[name].to_arrow() if name in frame.schema else None
         if old is None:
             arrays[name] = filled.arrow()
@@ -328,15 +333,16 @@ def _level_places(filled: Filled, levels: list[Any], name: str) -> NDArray[np.in
     return found
 
 
-def _pandas_like(columns: Mapping[str, Filled], frame: nw.DataFrame[Any]) -> Any:
+def _pandas_like(columns: Mapping[Hashable, Filled], frame: nw.DataFrame[Any]) -> Any:
     native = frame.to_native()
     pandas = frame.implementation.to_native_namespace()
     labels = {str(label): label for label in native.columns}
     n_rows = len(next(iter(columns.values())).codes)
     index = native.index if len(native) == n_rows else pandas.RangeIndex(n_rows)
     data = {}
-    for name, filled in columns.items():
-        label = labels.get(name, name)
+    for column, filled in columns.items():
+        name = str(column)
+        label = labels.get(name, column)
         dtype = native[label].dtype if name in labels else None
         data[label] = _pandas_column(pandas, filled, dtype, index, name)
     return pandas.DataFrame(data, index=index)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.arguments import did_you_mean
 from tacit.errors import ColumnError, DataError, FileFormatError
 
 Codes = NDArray[np.int16 | np.int32]
@@ -43,6 +43,8 @@ class Column:
         Of a binned column: the cuts between the bins, ascending; a value equal to a cut is below it.
     centers : tuple of float, optional
         Of a binned column: the median of the data in each bin, which stands for the bin as a number.
+    label : hashable, optional
+        What the user calls it, where that is not text: the name is then the text of the label.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Column:
     kind: str
     edges: tuple[float, ...] | None = None
     centers: tuple[float, ...] | None = None
+    label: Hashable = None
 
     @property
     def card(self) -> int:
@@ -70,7 +73,26 @@ class Column:
         }
         if self.edges is not None and self.centers is not None:
             plain["edges"], plain["centers"] = list(self.edges), list(self.centers)
-        return plain
+        return plain | label_to_json(self.label)
+
+
+def label_to_json(label: Hashable) -> dict[str, Any]:
+    """The label of a column as plain values, where they can hold it; else its name has to do."""
+    parts = label if isinstance(label, tuple) else (label,)
+    if label is None or not all(isinstance(part, str | int | float) for part in parts):
+        return {}
+    return {"label": list(label) if isinstance(label, tuple) else label}
+
+
+def label_from_json(plain: Mapping[str, Any]) -> Hashable:
+    """The label that `label_to_json` wrote; None where there is none."""
+    label = plain.get("label")
+    if isinstance(label, list):
+        label = tuple(label)
+    parts = label if isinstance(label, tuple) else (label,)
+    if label is not None and not all(isinstance(part, str | int | float) for part in parts):
+        raise TypeError("the label of a column is text, a number, or a list of these")
+    return label
 
 
 @dataclass(frozen=True)
@@ -92,26 +114,49 @@ class Schema:
         return tuple(column.name for column in self.columns)
 
     @cached_property
+    def labels(self) -> tuple[Hashable, ...]:
+        """What the user calls the columns: their names, or what is no text."""
+        return tuple(
+            column.name if column.label is None else column.label for column in self.columns
+        )
+
+    @cached_property
     def cards(self) -> tuple[int, ...]:
         """The number of categories of each column."""
         return tuple(len(column.categories) for column in self.columns)
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        return {name: place for place, name in enumerate(self.names)}
+    def _places(self) -> dict[Hashable, int]:
+        """By name and by label; columns without names, x0, x1, ..., go by their place too."""
+        places: dict[Hashable, int] = {name: place for place, name in enumerate(self.names)}
+        if all(name == f"x{place}" for place, name in enumerate(self.names)):
+            places.update((place, place) for place in range(len(self.names)))
+        return places | {label: place for place, label in enumerate(self.labels)}
 
-    def index(self, name: str) -> int:
-        """The place of a column; a `ColumnError` that names the nearest one where it is not known."""
-        place = self._places.get(name)
-        if place is None:
-            raise ColumnError(unknown_column_text(name, self.names))
-        return place
+    def index(self, name: Hashable) -> int:
+        """The place of a column; a `ColumnError` that names a near one where it is not known."""
+        if name not in self:
+            raise ColumnError(unknown_column_text(name, self.labels))
+        return self._places[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._places
+        try:
+            return name in self._places
+        except TypeError:  # a list is no name
+            return False
 
-    def __getitem__(self, name: str) -> Column:
+    def __getitem__(self, name: Hashable) -> Column:
         return self.columns[self.index(name)]
+
+    def labelled(self, labels: Sequence[Hashable]) -> Self:
+        """The same columns with labels that are not text; nothing changes without any."""
+        if not labels:
+            return self
+        columns = (
+            column if isinstance(label, str) else replace(column, label=label)
+            for column, label in zip(self.columns, labels, strict=True)
+        )
+        return type(self)(tuple(columns))
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -164,13 +209,14 @@ def _column_from_json(plain: Mapping[str, Any]) -> Column:
         raise TypeError("name and kind of a column are text")
     if not all(isinstance(value, str | int | float) for value in categories):
         raise TypeError("categories are text, numbers or booleans")
+    label = label_from_json(plain)
     if "edges" not in plain:
-        return Column(name, categories, kind)
+        return Column(name, categories, kind, label=label)
     edges = tuple(float(edge) for edge in plain["edges"])
     centers = tuple(float(center) for center in plain["centers"])
     if not len(edges) + 1 == len(centers) == len(categories):
         raise ValueError(f"column {name!r} has {len(edges)} cuts but {len(categories)} bins")
-    return Column(name, categories, kind, edges, centers)
+    return Column(name, categories, kind, edges, centers, label)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,11 +262,11 @@ def empty_codes(n_rows: int, schema: Schema) -> Codes:
     return np.full((n_rows, len(schema)), MISSING, dtype=dtype, order="F")
 
 
-def unknown_column_text(name: object, known: Sequence[str]) -> str:
-    """The words for a column that is not there: what is nearest, and what there is."""
-    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
-    guess = f"; did you mean {near[0]!r}?" if near else "."
-    return f"there is no column {name!r}{guess} The columns are {listing(known)}"
+def unknown_column_text(name: object, known: Sequence[Hashable]) -> str:
+    """The words for a column that is not there: what is near, and what there is."""
+    return (
+        f"there is no column {name!r}{did_you_mean(name, known)} The columns are {listing(known)}"
+    )
 
 
 def listing(values: Iterable[Any], most: int = 8) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ def categories_by_name(schema: MixedSchema) -> dict[str, tuple[Any, ...]]:
 
 def number_place(schema: MixedSchema, target: Any) -> int:
     """The place of a column of numbers that is asked for; an `ArgumentError` where it is none."""
-    if not isinstance(target, str):
+    if target not in schema and not isinstance(target, str) and isinstance(target, Iterable | None):
         raise ArgumentError(f"target={target!r}; name one column of numbers")
     place = schema.index(target)
     if place not in schema.continuous:
@@ -33,7 +34,7 @@ def number_place(schema: MixedSchema, target: Any) -> int:
     return place
 
 
-def category_place(schema: MixedSchema, name: str) -> int:
+def category_place(schema: MixedSchema, name: Hashable) -> int:
     """The place of a column of categories that is asked for; an `ArgumentError` where it is none."""
     place = schema.index(name)
     if place in schema.continuous:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.core.input.chunks import Block, as_source
 from tacit.core.input.frames import Filled, frame_like, is_frame
-from tacit.core.input.table import Codes, Schema, Table
+from tacit.core.input.table import Codes, Column, Schema, Table
 from tacit.core.input.values import as_numbers
 from tacit.errors import ArgumentError, ArgumentTypeError
 from tacit.trees.data.column_matching import matched_places
@@ -50,8 +50,8 @@ def decode(coded: Table | Codes, schema: Schema | None = None, *, like: Any = "n
     """
     codes, schema = _codes_and_schema(coded, schema)
     columns = {
-        column.name: Filled(column.values, codes[:, place])
-        for place, column in enumerate(schema.columns)
+        label: Filled(schema.columns[place].values, codes[:, place])
+        for place, label in enumerate(schema.labels)
     }
     return _written(columns, like)
 
@@ -81,8 +81,15 @@ def complete(X: Any, coded: Table | Codes, schema: Schema | None = None) -> Any:
             observed = numbers[place]
             known = np.where(np.isnan(observed), imputed, observed)
             filled = Filled(column.values, filled.codes, known)
-        columns[column.name] = filled
+        columns[schema.labels[place]] = filled
     return _written(columns, X)
+
+
+def column_values(column: Column, codes: NDArray[np.integer[Any]]) -> NDArray[Any]:
+    """What the codes of one column stand for; none of them is missing."""
+    one_type = len({type(value) for value in column.values}) == 1
+    values: NDArray[Any] = np.array(column.values, dtype=None if one_type else object)[codes]
+    return values
 
 
 def _observed_numbers(X: Any, schema: Schema) -> dict[int, NDArray[np.float64]]:
@@ -113,7 +120,7 @@ def _codes_and_schema(coded: Table | Codes, schema: Schema | None) -> tuple[Code
     return coded, schema
 
 
-def _written(columns: Mapping[str, Filled], like: Any) -> Any:
+def _written(columns: Mapping[Hashable, Filled], like: Any) -> Any:
     if isinstance(like, np.ndarray):
         return _array(list(columns.values()), like.dtype)
     if isinstance(like, str) and like in _LIBRARIES:
@@ -157,11 +164,11 @@ def _is_chunk(first: Any) -> bool:
     return isinstance(inside, list | tuple | Mapping | np.ndarray)
 
 
-def _lists(columns: Mapping[str, Filled]) -> dict[str, list[Any]]:
+def _lists(columns: Mapping[Hashable, Filled]) -> dict[Hashable, list[Any]]:
     return {name: filled.objects().tolist() for name, filled in columns.items()}
 
 
-def _records(columns: Mapping[str, Filled]) -> list[dict[str, Any]]:
+def _records(columns: Mapping[Hashable, Filled]) -> list[dict[Hashable, Any]]:
     lists = _lists(columns)
     return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
 

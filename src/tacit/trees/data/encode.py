@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from tacit.core.arguments import did_you_mean
 from tacit.core.encoders.bins import codes_of_numbers
 from tacit.core.input.table import MISSING, UNKNOWN, Codes, Column, listing
 from tacit.core.input.values import (
@@ -125,18 +125,12 @@ class _Lookup:
 
 
 def unknown_category_text(column: Column, value: Any) -> str:
-    """The words for a value that is no category: what is nearest, and what there is."""
-    return (
-        f"column {column.name!r} has no category {value!r}; the nearest is "
-        f"{_nearest(value, column.categories)!r}. Its categories are {listing(column.categories)}; "
-        f"unknown='missing' takes what is not known as missing"
-    )
-
-
-def _nearest(value: Any, categories: tuple[Any, ...]) -> Any:
-    numbers = [each for each in categories if isinstance(each, int | float)]
+    """The words for a value that is no category: what is near, and what there is."""
+    numbers = [each for each in column.categories if isinstance(each, int | float)]
+    guess = did_you_mean(value, column.categories)
     if isinstance(value, int | float) and numbers:
-        return min(numbers, key=lambda each: abs(each - value))
-    by_text = {str(each): each for each in categories}
-    near = difflib.get_close_matches(str(value), by_text, n=1, cutoff=0.0)
-    return by_text[near[0]] if near else categories[0]
+        guess = f"; the nearest is {min(numbers, key=lambda each: abs(each - value))!r}."
+    return (
+        f"column {column.name!r} has no category {value!r}{guess} Its "
+        f"categories are {listing(column.categories)}; unknown='missing' treats others as missing"
+    )

@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 
 from tacit.core.encoders.encoders import BinEncoder, Encoder, IndicatorEncoder
 from tacit.core.input.frames import Filled
-from tacit.core.input.table import Codes, Column, Schema, Table, empty_codes
+from tacit.core.input.table import (
+    Codes,
+    Column,
+    Schema,
+    Table,
+    empty_codes,
+    label_from_json,
+    label_to_json,
+)
 from tacit.errors import ArgumentError, FileFormatError
 from tacit.trees.data.decode import _written
 
@@ -47,7 +55,8 @@ class NumberColumn(Column):
 
     def to_json(self) -> dict[str, Any]:
         """The column as plain values that JSON can hold."""
-        return {"name": self.name, "kind": self.kind, "low": self.low, "high": self.high}
+        plain = {"name": self.name, "kind": self.kind, "low": self.low, "high": self.high}
+        return plain | label_to_json(self.label)
 
 
 @dataclass(frozen=True)
@@ -104,7 +113,8 @@ class MixedSchema(Schema):
                     name, low, high = each["name"], float(each["low"]), float(each["high"])
                     if not isinstance(name, str):
                         raise TypeError("the name of a column is text")
-                    columns.append(NumberColumn(name, low=low, high=high))
+                    label = label_from_json(each)
+                    columns.append(NumberColumn(name, low=low, high=high, label=label))
                 else:
                     columns.extend(Schema.from_json([each]).columns)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -248,11 +258,12 @@ def decode_mixed(table: MixedTable, *, like: Any = "numpy") -> Any:
     [['a', 1.5], ['b', 2.5]]
     """
     columns = {}
-    for place, column in enumerate(table.schema.columns):
+    labels = table.schema.labels
+    for place, (label, column) in enumerate(zip(labels, table.schema.columns, strict=True)):
         values = table.column(place)
         if place in table.schema.continuous:
             there = np.where(np.isnan(values), np.int16(-1), np.int16(0))
-            columns[column.name] = Filled((0.0,), there, values)
+            columns[label] = Filled((0.0,), there, values)
         else:
-            columns[column.name] = Filled(column.values, values)
+            columns[label] = Filled(column.values, values)
     return _written(columns, like)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,8 +35,8 @@ _FIRST_ROWS = 1024  # enough to see that a column holds many numbers
 def read_mixed(
     X: Any,
     *,
-    continuous: Collection[str] = (),
-    categorical: Collection[str] = (),
+    continuous: Collection[Hashable] = (),
+    categorical: Collection[Hashable] = (),
     sample_weight: Any = None,
 ) -> MixedTable:
     """The table that X holds, with its columns learnt from it.
@@ -83,8 +83,8 @@ def read_mixed(
 def learn_mixed(
     X: Any,
     *,
-    continuous: Collection[str] = (),
-    categorical: Collection[str] = (),
+    continuous: Collection[Hashable] = (),
+    categorical: Collection[Hashable] = (),
     sample_weight: Any = None,
 ) -> MixedSchema:
     """The columns of X; parameters are those of `read_mixed`. Running through chunks once is enough."""
@@ -281,20 +281,21 @@ def _plain_numbers(raw: Raw) -> Floats | None:
 
 def _learnt(
     blocks: Iterable[Block],
-    continuous: Collection[str],
-    categorical: Collection[str],
+    continuous: Collection[Hashable],
+    categorical: Collection[Hashable],
     sample_weight: Any,
 ) -> tuple[MixedSchema, int]:
     """The schema of all blocks together, and how many rows they have."""
     weights = as_weights(sample_weight)
     watched: list[_Watched] = []
+    labels: tuple[Hashable, ...] = ()
     integers = _Integers()
     n_rows = 0
     for block in blocks:
         places = list(range(len(block.names)))
         if not watched:
             check_size(block.n_rows, len(block.names))
-            watched = _first_sight(block.names, continuous, categorical)
+            watched, labels = _first_sight(block, continuous, categorical), block.labels
         else:
             places = _places_of(tuple(each.name for each in watched), block)
         these = None if weights is None else weights[n_rows : n_rows + block.n_rows]
@@ -309,20 +310,26 @@ def _learnt(
     check_size(n_rows, len(watched) or 1)
     checked_weights(sample_weight, n_rows)
     missing = integers.minus_one_is_missing
-    return MixedSchema(tuple(each.learnt(minus_one_is_missing=missing) for each in watched)), n_rows
+    columns = (each.learnt(minus_one_is_missing=missing) for each in watched)
+    return MixedSchema(tuple(columns)).labelled(labels), n_rows
 
 
 def _first_sight(
-    names: tuple[str, ...], continuous: Collection[str], categorical: Collection[str]
+    block: Block, continuous: Collection[Hashable], categorical: Collection[Hashable]
 ) -> list[_Watched]:
-    for name in (*continuous, *categorical):
-        if name not in names:
-            raise ColumnError(unknown_column_text(name, names))
-    both = sorted(set(continuous) & set(categorical))
+    labels = block.labels or block.names
+    names = dict(zip((*block.names, *labels), block.names * 2, strict=True))
+    for label in (*continuous, *categorical):
+        if label not in names:
+            raise ColumnError(unknown_column_text(label, labels))
+    both = [label for label in continuous if label in categorical]
     if both:
         raise ArgumentError(f"column {both[0]!r} cannot be both continuous and categorical")
-    wanted = {**dict.fromkeys(continuous, CONTINUOUS), **dict.fromkeys(categorical, "categorical")}
-    return [_Watched(name, wanted.get(name)) for name in names]
+    wanted = {
+        **{names[label]: CONTINUOUS for label in continuous},
+        **{names[label]: "categorical" for label in categorical},
+    }
+    return [_Watched(name, wanted.get(name)) for name in block.names]
 
 
 @dataclass

@@ -18,7 +18,7 @@ What a value means:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,7 @@ def read_table(X: Any, *, n_bins: int = 5, sample_weight: Any = None) -> Table:
     check_size(source.n_rows, len(source.names))
     weights = checked_weights(sample_weight, source.n_rows)
     schema, codes = _read_block(source, n_bins, weights)
+    schema = schema.labelled(source.labels)
     warn_of_binning(schema)
     return Table(schema, codes, weights)
 
@@ -288,6 +289,7 @@ def _learnt(blocks: Iterable[Block], n_bins: int, sample_weight: Any) -> tuple[S
     """The schema of all blocks together, and how many rows they have."""
     weights = as_weights(sample_weight)
     names: tuple[str, ...] = ()
+    labels: tuple[Hashable, ...] = ()
     parts: list[list[Seen]] = []
     values: set[int] = set()  # of arrays of integers, where -1 may be missing
     n_rows = 0
@@ -295,7 +297,7 @@ def _learnt(blocks: Iterable[Block], n_bins: int, sample_weight: Any) -> tuple[S
         places = list(range(len(block.names)))
         if not parts:
             check_size(block.n_rows, len(block.names))
-            names, parts = block.names, [[] for _ in places]
+            names, labels, parts = block.names, block.labels, [[] for _ in places]
         else:
             places = _places_of(names, block)
         these = None if weights is None else weights[n_rows : n_rows + block.n_rows]
@@ -310,12 +312,11 @@ def _learnt(blocks: Iterable[Block], n_bins: int, sample_weight: Any) -> tuple[S
     check_size(n_rows, len(names) or 1)
     checked_weights(sample_weight, n_rows)
     missing = bool(values) and minus_one_is_missing(values)
-    return Schema(
-        tuple(
-            learnt_column(name, column_parts, n_bins=n_bins, minus_one_is_missing=missing)
-            for name, column_parts in zip(names, parts, strict=True)
-        )
-    ), n_rows
+    columns = (
+        learnt_column(name, column_parts, n_bins=n_bins, minus_one_is_missing=missing)
+        for name, column_parts in zip(names, parts, strict=True)
+    )
+    return Schema(tuple(columns)).labelled(labels), n_rows
 
 
 def _shown(block: Block, weights: Floats | None) -> list[Seen]:

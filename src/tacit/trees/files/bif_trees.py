@@ -27,6 +27,16 @@ class BifTree(NamedTuple):
     categories: dict[str, tuple[Any, ...]]  # of the observed variables
     tables: Tables  # on topology.rooted(names)
 
+    @property
+    def node_states(self) -> dict[str, int]:
+        """The number of states of each hidden variable."""
+        tree = self.tables.tree
+        return {
+            tree.names[node]: self.tables.layout.n_states[node]
+            for node in tree.hidden
+            if tree.copy_of[node] < 0
+        }
+
 
 def write_bif(
     path: str | os.PathLike[str],

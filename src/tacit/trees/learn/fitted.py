@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.input.columns import positional_names
+from tacit.core.input.table import Column, Schema
 from tacit.messages.mixture import Mixture
 from tacit.trees.model.components import topology_of
 
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
     from tacit.core.input.table import Table
     from tacit.messages.rooted_tree import RootedTree
     from tacit.trees.data.mixed_table import MixedTable
+    from tacit.trees.files.bif import BifTree
     from tacit.trees.learn.learners import Learnt
     from tacit.trees.structure.topology import Topology
-    from tacit.trees.tree_queries import TreeQueries
+    from tacit.trees.tree_model import TreeModel
 
 
 def keep(
-    model: TreeQueries,
+    model: TreeModel,
     X: Any,
     table: Table | MixedTable,
     counts: NDArray[Any] | None,
@@ -46,7 +48,7 @@ def keep(
     model.topology_, model.tree_ = topology, tree
     model.parameters_ = learnt.parameters
     model.n_features_in_ = len(table.schema)
-    if has_names(X, kind, table.schema.names):
+    if has_names(X, kind, table.schema):
         model.feature_names_in_ = np.array(table.schema.names, dtype=object)
     elif hasattr(model, "feature_names_in_"):
         del model.feature_names_in_
@@ -58,8 +60,22 @@ def keep(
     }
 
 
-def has_names(X: Any, kind: str, names: tuple[str, ...]) -> bool:
-    """Whether the columns have names of their own; arrays and lists of rows have none."""
+def put_network(model: TreeModel, network: BifTree) -> None:
+    """Give a model the fitted attributes of a Bayesian network."""
+    columns = (Column(name, tuple(network.categories[name]), "ordered") for name in network.names)
+    model.schema_ = Schema(tuple(columns))
+    model.topology_, model.tree_ = network.topology, network.tables.tree
+    model.parameters_ = network.tables
+    model.n_features_in_ = len(network.names)
+    model.feature_names_in_ = np.array(network.names, dtype=object)
+    model.diagnostics_ = {"learn": "bif", "kind_of_table": "dict"}
+
+
+def has_names(X: Any, kind: str, schema: Schema) -> bool:
+    """Whether the columns have names, all of them text; arrays and lists of rows have none."""
+    names = schema.names
+    if schema.labels != names:
+        return False
     if isinstance(X, list | tuple):
         return names != positional_names(len(names))
     return kind != "numpy"

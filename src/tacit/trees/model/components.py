@@ -29,14 +29,14 @@ class Component:
     topology : Topology
     tables : Tables or None
         None where the tree holds operators.
-    n_states : dict of str to int
+    node_states : dict of str to int
         States of the hidden nodes of the topology; of operators, the rank towards the parent.
     """
 
     weight: float
     topology: Topology
     tables: Tables | None
-    n_states: dict[str, int]
+    node_states: dict[str, int]
 
 
 def components_of(
@@ -58,7 +58,7 @@ def components_of(
             weight=weight,
             topology=topology if part.tree is tree else topology_of(part.tree),
             tables=part,
-            n_states=_states(part),
+            node_states=_states(part),
         )
         for weight, part in zip(parameters.weights.tolist(), parameters.parts, strict=True)
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def row_evidence(
-    X: Any, schema: Schema, *, unknown: str, soft: Mapping[str, Any] | None = None
+    X: Any, schema: Schema, *, unknown: str, soft: Mapping[Any, Any] | None = None
 ) -> Evidence:
     """The evidence of a table's rows.
 
@@ -37,7 +37,7 @@ def row_evidence(
 
 
 def soft_likelihoods(
-    soft: Mapping[str, Any] | None, schema: Schema
+    soft: Mapping[Any, Any] | None, schema: Schema
 ) -> dict[int, np.ndarray[Any, np.dtype[np.float64]]]:
     """Likelihoods of categories by the place of their column."""
     if soft is None:
@@ -46,10 +46,10 @@ def soft_likelihoods(
         raise ArgumentTypeError(
             f"soft is a {type(soft).__name__}; give a mapping of column to (row, category) likelihoods"
         )
-    return {schema.index(name): _likelihoods(name, each) for name, each in soft.items()}
+    return {schema.index(name): _likelihoods(name, values) for name, values in soft.items()}
 
 
-def given_evidence(schema: Schema, known: Mapping[str, Any] | None, *, unknown: str) -> Evidence:
+def given_evidence(schema: Schema, known: Mapping[Any, Any] | None, *, unknown: str) -> Evidence:
     """One row of evidence: for each column a category, a set of categories, or likelihoods.
 
     Parameters
@@ -91,14 +91,18 @@ def given_evidence(schema: Schema, known: Mapping[str, Any] | None, *, unknown: 
     return given(schema.cards, coded)
 
 
-def target_names(schema: Schema, target: str | Sequence[str]) -> list[str]:
-    """The columns that are asked for, each once and known."""
-    names = [target] if isinstance(target, str) else list(target)
-    for name in names:
-        schema.index(name)
-    if not names or len(set(names)) < len(names):
+def is_column(schema: Schema, target: Any) -> bool:
+    """Whether a target is one column rather than several."""
+    return target in schema or isinstance(target, str) or not isinstance(target, Iterable)
+
+
+def target_columns(schema: Schema, target: Hashable | Sequence[Hashable]) -> list[Hashable]:
+    """The columns that a query is about, each once and known."""
+    columns = [target] if is_column(schema, target) else list(cast("Sequence[Hashable]", target))
+    places = [schema.index(column) for column in columns]
+    if not places or len(set(places)) < len(places):
         raise ArgumentError(f"target={target!r}; name one or more columns, each once")
-    return names
+    return columns
 
 
 def _code(column: Column, value: Any, unknown: str) -> int:
@@ -110,7 +114,7 @@ def _code(column: Column, value: Any, unknown: str) -> int:
         raise
 
 
-def _likelihoods(name: str, values: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _likelihoods(name: Hashable, values: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -140,8 +140,8 @@ def fitted(both):
 def test_nothing_set_finds_structure_states_and_trees(fitted, both):
     diagnostics = fitted.diagnostics_
     assert {each["structure"] for each in diagnostics["structures"]} == set(choosing.CANDIDATES)
-    assert sum(each.weight for each in fitted.components_) == pytest.approx(1)
-    assert len(diagnostics["trees"]) == len(fitted.components_)
+    assert sum(each.weight for each in fitted.trees_) == pytest.approx(1)
+    assert len(diagnostics["trees"]) == len(fitted.trees_)
     one = LatentTree(n_states=3, structure="hidden-chow-liu").fit(both[0])
     assert fitted.score(both[2]) > one.score(both[2])
     assert fitted.score(both[1]) == pytest.approx(diagnostics["held_out_score"], abs=1e-3)
@@ -163,14 +163,14 @@ def test_a_forest_is_saved_and_loaded(fitted, both, tmp_path):
 def test_as_many_trees_as_asked_for(both, n_components):
     model = LatentTree(n_states=2, structure="hidden-chow-liu", n_components=n_components)
     model.fit(both[0][:300])
-    assert len(model.components_) == n_components
-    assert {k for each in model.components_ for k in each.n_states.values()} == {2}
+    assert len(model.trees_) == n_components
+    assert {k for each in model.trees_ for k in each.node_states.values()} == {2}
 
 
 def test_a_given_tree_or_number_of_states_is_one_tree(both):
     given = Topology.star(NAMES)
-    assert len(LatentTree(structure=given).fit(both[0]).components_) == 1
-    assert len(LatentTree(n_states=2).fit(both[0]).components_) == 1
+    assert len(LatentTree(structure=given).fit(both[0]).trees_) == 1
+    assert len(LatentTree(n_states=2).fit(both[0]).trees_) == 1
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, True, "many"])
@@ -186,7 +186,7 @@ def test_several_trees_are_learnt_by_auto_only(both):
 
 def test_many_states_are_learnt_with_rows_set_aside(both):
     model = LatentTree(n_states=20, structure="hidden-chow-liu").fit(both[0])
-    assert max(model.n_states_.values()) == 20
+    assert max(model.node_states_.values()) == 20
     assert model.diagnostics_["n_rows_tried_with"] == 800
     few = LatentTree(n_states=2, structure="hidden-chow-liu").fit(both[0])
     assert model.score(both[2]) > few.score(both[2]) - 0.05

@@ -40,7 +40,7 @@ def strong(n_states, n_rows=2000, seed=0, n_categories=4):
 @pytest.mark.parametrize("n_states", [2, 3])
 def test_no_fewer_states_are_chosen_than_there_are_and_the_choice_is_on_record(n_states):
     model = LatentTree(structure=NEWICK).fit(strong(n_states))
-    (chosen,) = set(model.n_states_.values())
+    (chosen,) = set(model.node_states_.values())
     assert n_states <= chosen <= n_states + 1  # one more does little harm, and may win by chance
     candidates = model.diagnostics_["candidates"]
     scores = {each["n_states"]: each["score"] for each in candidates}
@@ -83,12 +83,12 @@ def test_the_number_of_classes_is_found(seed):
     below = rng.dirichlet(np.ones(3), size=(6, 2)).cumsum(axis=2)  # (column, class, category)
     classes = rng.integers(2, size=600)
     rows = (rng.random((600, 6, 1)) > below[:, classes].transpose(1, 0, 2)).sum(axis=2)
-    assert LatentClass().fit(rows).n_states_ == {"h": 2}
+    assert LatentClass().fit(rows).node_states_ == {"h": 2}
 
 
 def test_independent_columns_get_one_state():
     X = np.random.default_rng(0).integers(0, 3, (500, 5))
-    assert set(LatentTree().fit(X).n_states_.values()) == {1}
+    assert set(LatentTree().fit(X).node_states_.values()) == {1}
 
 
 def test_rows_for_validation_are_what_the_choice_is_judged_by():
@@ -97,8 +97,8 @@ def test_rows_for_validation_are_what_the_choice_is_judged_by():
     shuffled = dict(zip(NAMES, noise.T.tolist(), strict=True))
     by_itself = LatentTree(structure=NEWICK).fit(rows)
     misled = LatentTree(structure=NEWICK).fit(rows, validation=shuffled)
-    assert set(by_itself.n_states_.values()) != {1}
-    assert set(misled.n_states_.values()) == {1}
+    assert set(by_itself.node_states_.values()) != {1}
+    assert set(misled.node_states_.values()) == {1}
     # Nothing is set aside then: the last fit is one to all rows either way.
     fixed = LatentTree(1, NEWICK).fit(rows)
     assert np.array_equal(misled.tables_.values, fixed.tables_.values)
@@ -111,14 +111,14 @@ def test_of_very_many_rows_some_are_tried_with(validation, monkeypatch):
     model = LatentTree(structure=NEWICK).fit(strong(2, 1000), validation=validation)
     assert model.diagnostics_["n_rows_tried_with"] == 200
     assert model.diagnostics_["n_rows"] == 1000
-    fixed = LatentTree(model.n_states_, NEWICK).fit(strong(2, 1000))
+    fixed = LatentTree(model.node_states_, NEWICK).fit(strong(2, 1000))
     assert np.array_equal(fixed.tables_.values, model.tables_.values)
 
 
 def test_unknown_categories_in_the_validation_rows_are_missing():
     rows = strong(2, 300)
     model = LatentTree(structure=NEWICK).fit(rows, validation={**rows, "a": [9] * 300})
-    assert model.n_states_
+    assert model.node_states_
 
 
 @pytest.mark.parametrize("learn", ["auto", "spectral", "hierarchical", "mossel-roch", "em"])
@@ -150,7 +150,7 @@ def test_candidates_beyond_what_the_data_can_carry_are_refused_on_record():
 def test_one_row_has_one_state():
     model = LatentTree().fit([[1, 2, 3, 4]])
     assert model.diagnostics_["candidates"] == [{"n_states": 1}]
-    assert set(model.n_states_.values()) == {1}
+    assert set(model.node_states_.values()) == {1}
 
 
 def test_a_tree_that_knows_its_states_is_believed():
@@ -160,29 +160,31 @@ def test_a_tree_that_knows_its_states_is_believed():
     )
     rows = strong(2, 500)
     model = LatentTree(structure=topology).fit(rows)
-    assert model.n_states_ == {"g": 3, "h": 2}
+    assert model.node_states_ == {"g": 3, "h": 2}
     assert "candidates" not in model.diagnostics_
-    assert LatentTree(4, topology).fit(rows).n_states_ == {"g": 4, "h": 4}
-    assert LatentTree({"g": 2}, topology).fit(rows).n_states_ == {"g": 2, "h": 2}
+    assert LatentTree(4, topology).fit(rows).node_states_ == {"g": 4, "h": 4}
+    assert LatentTree({"g": 2}, topology).fit(rows).node_states_ == {"g": 2, "h": 2}
 
 
 def test_what_a_tree_leaves_open_is_chosen_and_the_rest_is_kept():
     edges = [("h", "a"), ("h", "b"), ("h", "c"), ("h", "g"), ("g", "d"), ("g", "e"), ("g", "f")]
     model = LatentTree(structure=Topology.from_edges(edges, n_states={"h": 5})).fit(strong(2, 500))
-    assert model.n_states_["h"] == 5
-    assert model.n_states_["g"] in {each["n_states"] for each in model.diagnostics_["candidates"]}
+    assert model.node_states_["h"] == 5
+    assert model.node_states_["g"] in {
+        each["n_states"] for each in model.diagnostics_["candidates"]
+    }
     part = LatentTree({"h": 5}, Topology.from_edges(edges)).fit(strong(2, 500))
-    assert part.n_states_ == model.n_states_
+    assert part.node_states_ == model.node_states_
 
 
 def test_nodes_may_differ_in_their_number_of_states():
     rows = strong(2, 500)
-    names = list(LatentTree(2, NEWICK).fit(rows).n_states_)
+    names = list(LatentTree(2, NEWICK).fit(rows).node_states_)
     wanted = dict(zip(names, (2, 3, 4, 2), strict=False))
     for learn in ("auto", "spectral", "em"):
         model = LatentTree(wanted, NEWICK, learn).fit(rows)
         if learn != "spectral":  # whose ranks are those of edges
-            assert model.n_states_ == wanted
+            assert model.node_states_ == wanted
         assert np.isfinite(model.score(rows))
 
 
@@ -192,7 +194,7 @@ def test_observed_inner_nodes_have_the_states_of_their_column():
     codes = sample_codes(random_tables(tree, [2, 2, 2, 2, 2, 2, 4], 2, 0), 300, 1)
     rows = dict(zip(names, codes.T.tolist(), strict=True))
     model = LatentTree(2, "((a,b,c)m,(d,e),f);").fit(rows)
-    assert sorted(model.n_states_.values()) == [2, 2, 4]
+    assert sorted(model.node_states_.values()) == [2, 2, 4]
 
 
 @pytest.mark.parametrize(
@@ -221,7 +223,7 @@ def test_numbers_of_states_that_make_no_sense_are_refused(n_states, error, words
 @pytest.mark.parametrize("learn", ["auto", "em", "online-em"])
 def test_tables_need_a_row_for_every_state(learn):
     rows = {name: values[:5] for name, values in strong(2, 50).items()}
-    assert LatentTree(5, NEWICK, learn).fit(rows).n_states_
+    assert LatentTree(5, NEWICK, learn).fit(rows).node_states_
     with pytest.raises(RankError, match=r"n_states=6 asked for.*n_samples=5.*n_states<=5"):
         LatentTree(6, NEWICK, learn).fit(rows)
     weights = [1, 1, 1, 0, 0]
@@ -247,7 +249,7 @@ def test_moment_methods_take_as_many_states_as_groups_of_columns_can_show():
 
 def test_a_number_of_its_own_is_refused_at_the_node_that_cannot_carry_it():
     rows = strong(2, 500, n_categories=2)
-    names = list(LatentTree(2, NEWICK).fit(rows).n_states_)
+    names = list(LatentTree(2, NEWICK).fit(rows).node_states_)
     wanted = dict.fromkeys(names, 2) | {names[0]: 5}
     with pytest.raises(RankError, match=f"n_states=5 of '{names[0]}'"):
         LatentTree(wanted, NEWICK, "spectral").fit(rows)

@@ -1,65 +1,56 @@
-"""What every tree estimator can be asked, once it is fitted."""
+"""What every fitted tree of categories, or a mixture of such trees, can be asked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import DensityMixin, TransformerMixin
+from sklearn.base import TransformerMixin
 
-from tacit.core.arguments import check_choice, check_rows, generator_from
-from tacit.core.model import Model
+from tacit.core.arguments import check_rows, generator_from
 from tacit.errors import NotAvailableError
+from tacit.trees.table_model import Given, Soft, TableModel, Target
 
 if TYPE_CHECKING:
-    from tacit.core.input.table import Schema
     from tacit.messages.evidence import Evidence
     from tacit.messages.mixture import Mixture
     from tacit.messages.network import Network, Tables
-    from tacit.messages.repairs import Repairs
     from tacit.messages.rooted_tree import RootedTree
     from tacit.trees.model.components import Component
-    from tacit.trees.structure.topology import Topology
 
 Array = NDArray[np.float64]
 
 
-class TreeQueries(TransformerMixin, DensityMixin, Model):
-    """Queries of a fitted tree; missing cells of the rows are summed out everywhere.
+class TreeModel(TransformerMixin, TableModel):
+    """A fitted tree of categories, or a mixture of such trees; all questions go to `tacit.messages`."""
 
-    Rows may lack columns and have them in any order; a missing cell is None, NaN, null or -1 in an array of
-    integers. ``soft={"column": likelihoods}`` gives, for cells that are missing in the rows, one likelihood
-    per row and category; what was observed counts where both are there.
-    """
-
-    kind = "table"
-    abilities = frozenset(
-        {"score", "predict", "query", "impute", "sample", "states", "tree", "bif"}
-    ) | {"singular values"}
-    schema_: Schema
-    topology_: Topology
+    abilities: ClassVar[frozenset[str]] = TableModel.abilities | {
+        "states",
+        "bif",
+        "singular values",
+    }
     tree_: RootedTree
     parameters_: Network | Tables | Mixture
-    diagnostics_: dict[str, Any]
-    negative: str = "floor"
-    unknown: str = "error"
-    n_jobs: int | None = None
 
     def can(self, ability: str) -> bool:
-        """Whether this model, as it was fitted, can do something: without hidden variables, no states."""
-        if ability == "states" and not self.n_states_:
+        """Whether this model, as it was fitted, can do something; see `abilities`."""
+        if not super().can(ability):
             return False
-        return super().can(ability)
+        if ability == "states":
+            return any(each.tables and each.node_states for each in self.trees_)
+        if ability == "bif":
+            return all(each.tables is not None for each in self.trees_)
+        if ability == "singular values":
+            return "edges" in self.diagnostics_
+        return True
 
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether there is something to ask."""
-        return hasattr(self, "parameters_")
+    # -- what was learnt ----------------------------------------------------------------------------
 
     @property
     def tables_(self) -> Tables | None:
-        """Probability tables, where the way of learning gives them; of a mixture see `components_`."""
+        """Probability tables, where the learner gives them; of a mixture see `trees_`."""
         from tacit.messages.network import Tables
 
         self._check_fitted()
@@ -77,11 +68,11 @@ class TreeQueries(TransformerMixin, DensityMixin, Model):
             return self.parameters_
         raise NotAvailableError(
             f"this model is a mixture of {self.parameters_.n_components} trees, not a single network; "
-            f"components_ has the tables of each"
+            f"trees_ has the tables of each"
         )
 
     @property
-    def components_(self) -> tuple[Component, ...]:
+    def trees_(self) -> tuple[Component, ...]:
         """The trees that the model is made of, each with `weight`, `topology` and `tables`.
 
         A single tree has weight 1. Of a mixture, `topology_` and `tree_` are those of the heaviest.
@@ -91,28 +82,8 @@ class TreeQueries(TransformerMixin, DensityMixin, Model):
         self._check_fitted()
         return components_of(self.parameters_, self.topology_, self.tree_)
 
-    def __sklearn_tags__(self) -> Any:
-        """What scikit-learn wants to know: cells may be missing, and may be text."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
-
     @property
-    def n_iter_(self) -> int:
-        """Steps that learning took; 1 where it does not go in steps."""
-        self._check_fitted()
-        return int(self.diagnostics_.get("n_steps", 1))
-
-    @property
-    def categories_(self) -> dict[str, tuple[Any, ...]]:
-        """The categories of each column, in the order of all answers."""
-        self._check_fitted()
-        return {column.name: column.categories for column in self.schema_.columns}
-
-    @property
-    def n_states_(self) -> dict[str, int]:
+    def node_states_(self) -> dict[str, int]:
         """The number of states of each hidden node; of operators, the rank towards its parent.
 
         Of a mixture, ``"component"`` has as many as there are trees, and the nodes of tree 0 go by names like
@@ -124,92 +95,122 @@ class TreeQueries(TransformerMixin, DensityMixin, Model):
         if isinstance(self.parameters_, Mixture):
             return self.parameters_.n_states
         tree = self.tree_
-        if self.tables_ is not None:
-            return {tree.names[node]: self.tables_.layout.n_states[node] for node in tree.hidden}
-        ranks = self.network_.ranks
-        return {tree.names[node]: ranks[node] for node in tree.hidden}
+        sizes = self.network_.ranks if self.tables_ is None else self.tables_.layout.n_states
+        return {tree.names[node]: sizes[node] for node in tree.hidden}
 
-    def score_samples(self, X: Any, *, soft: Mapping[str, Any] | None = None) -> Array:
+    @property
+    def n_parameters_(self) -> int:
+        """Free parameters: each row of a probability table sums to one."""
+        from tacit.messages.network import Network, Tables
+
+        self._check_fitted()
+        if isinstance(self.parameters_, Network):
+            raise NotAvailableError(
+                "operators have no countable number of free parameters; fit with learn="
+                '"auto", "em", "online-em" or "mossel-roch" to get probability tables'
+            )
+        if isinstance(self.parameters_, Tables):
+            return self.parameters_.layout.n_parameters
+        return self.parameters_.n_parameters
+
+    # -- questions ----------------------------------------------------------------------------------
+
+    def score_samples(
+        self, X: Any, *, soft: Soft | None = None, return_repairs: bool = False
+    ) -> Any:
         """Natural logarithm of the probability of what was observed of each row.
 
         A row of which nothing was observed has 0. Estimates that are not positive (possible after
-        ``learn="spectral"`` and ``"hierarchical"`` only) are treated as the estimator's `negative` says,
-        and counted in ``diagnostics_["repairs"]``.
+        ``learn="spectral"`` and ``"hierarchical"`` only) are treated as the estimator's `negative` says.
+
+        Parameters
+        ----------
+        X : table
+        soft : mapping of column to (row, category) likelihoods, optional
+        return_repairs : bool
+            Whether to return also how many estimates were not positive.
+
+        Returns
+        -------
+        (row,) array, or this and a dict
         """
         from tacit.messages.conditionals import log_prob
 
         evidence = self._evidence(X, soft)
         with self._threads():
-            found = log_prob(
-                self.parameters_,
-                evidence,
-                negative=self.negative,  # type: ignore[arg-type]
-            )
-        self._record(found.repairs)
-        return found.values
-
-    def log_prob(self, X: Any, *, soft: Mapping[str, Any] | None = None) -> Array:
-        """The same as `score_samples`."""
-        return self.score_samples(X, soft=soft)
-
-    def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
-        """Mean natural-log likelihood per row."""
-        from tacit.trees.data.sample_weight import checked_weights
-
-        values = self.score_samples(X)
-        return float(np.average(values, weights=checked_weights(sample_weight, len(values))))
+            scores = log_prob(self.parameters_, evidence, negative=self.negative)  # type: ignore[arg-type]  # checked
+        return (scores.values, scores.repairs.as_dict()) if return_repairs else scores.values
 
     def predict_proba(
         self,
         X: Any,
-        target: str | Sequence[str] | None = None,
+        target: Target | None = None,
         *,
         joint: bool = False,
-        soft: Mapping[str, Any] | None = None,
+        soft: Soft | None = None,
+        return_repairs: bool = False,
     ) -> Any:
         """P(target | whatever else is present in each row); the target's own cells are not used.
 
         Parameters
         ----------
         X : table
-        target : str or sequence of str, optional
-            A column, or several; none of their cells is used. Without it each column in turn, given all
-            others.
+        target : column, or sequence of columns, optional
+            None of their cells is used. Without it each column in turn, given all others.
         joint : bool
             Several targets together: the table of all of their combinations.
-        soft : mapping, optional
-            Likelihoods of missing cells.
+        soft : mapping of column to (row, category) likelihoods, optional
+            Of missing cells.
+        return_repairs : bool
+            Whether to return also how many estimates had a negative part, which was cut off.
 
         Returns
         -------
-        array, or dict of str to array
+        array, or dict of column to array
             (row, category) for one target, in the order of ``categories_[target]``; a dict of these for
             several; with `joint` one array with an axis per target. Without a target one array, with the
-            categories of all columns side by side.
+            categories of all columns side by side. With `return_repairs` this and a dict.
         """
         from tacit.messages.conditionals import conditionals
         from tacit.messages.joint import joint_conditional
-        from tacit.trees.query.given import target_names
+        from tacit.trees.query.given import is_column, target_columns
 
         evidence = self._evidence(X, soft)
-        names = list(self.schema_.names) if target is None else target_names(self.schema_, target)
-        leaves = [self.schema_.index(name) for name in names]
+        columns = self.schema_.labels if target is None else target_columns(self.schema_, target)
+        leaves = [self.schema_.index(column) for column in columns]
         if target is not None:
             evidence = evidence.without(leaves)
+        answer: Any
         with self._threads():
             if joint:
                 together = joint_conditional(self.parameters_, evidence, leaves)
-                self._record(together.repairs)
-                return together.table
-            found = conditionals(self.parameters_, evidence, leaves)
-        self._record(found.repairs)
-        if target is None:
-            return np.hstack(found.tables)
-        if isinstance(target, str):
-            return found.tables[0]
-        return dict(zip(names, found.tables, strict=True))
+                answer, repairs = together.table, together.repairs
+            else:
+                beliefs = conditionals(self.parameters_, evidence, leaves)
+                repairs = beliefs.repairs
+                if target is None:
+                    answer = np.hstack(beliefs.tables)
+                elif is_column(self.schema_, target):
+                    answer = beliefs.tables[0]
+                else:
+                    answer = dict(zip(columns, beliefs.tables, strict=True))
+        return (answer, repairs.as_dict()) if return_repairs else answer
 
-    def marginals(self, X: Any, *, soft: Mapping[str, Any] | None = None) -> dict[str, Array]:
+    def _predictions(self, X: Any, targets: Sequence[Hashable], *, in_turn: bool) -> list[Any]:
+        from tacit.messages.conditionals import conditionals
+        from tacit.trees.data.decode import column_values
+
+        evidence = self._evidence(X, None)
+        leaves = [self.schema_.index(target) for target in targets]
+        with self._threads():
+            evidence = evidence if in_turn else evidence.without(leaves)
+            tables = conditionals(self.parameters_, evidence, leaves).tables
+        return [
+            column_values(self.schema_.columns[leaf], table.argmax(axis=1))
+            for leaf, table in zip(leaves, tables, strict=True)
+        ]
+
+    def marginals(self, X: Any, *, soft: Soft | None = None) -> dict[Hashable, Array]:
         """P(cell | whole row) of every column, in one upward and one downward pass over each tree.
 
         An observed cell has its category with certainty.
@@ -218,18 +219,15 @@ class TreeQueries(TransformerMixin, DensityMixin, Model):
 
         evidence = self._evidence(X, soft)
         with self._threads():
-            found = marginals(self.parameters_, evidence)
-        self._record(found.repairs)
-        return dict(zip(self.schema_.names, found.tables, strict=True))
+            tables = marginals(self.parameters_, evidence).tables
+        return dict(zip(self.schema_.labels, tables, strict=True))
 
-    def query(
-        self, target: str | Sequence[str], given: Mapping[str, Any] | None = None
-    ) -> dict[Any, float]:
+    def query(self, target: Target, given: Given | None = None) -> dict[Any, float]:
         """P(target | given) as a dict from category (or tuple of categories) to probability.
 
         Parameters
         ----------
-        target : str or sequence of str
+        target : column, or sequence of columns
         given : mapping of column to category, set of categories, or array of likelihoods
 
         Examples
@@ -242,19 +240,17 @@ class TreeQueries(TransformerMixin, DensityMixin, Model):
         from itertools import product
 
         from tacit.messages.joint import joint_conditional
-        from tacit.trees.query.given import target_names
+        from tacit.trees.query.given import is_column, target_columns
 
         evidence = self._given(given)
-        names = target_names(self.schema_, target)
-        leaves = [self.schema_.index(name) for name in names]
+        leaves = [self.schema_.index(each) for each in target_columns(self.schema_, target)]
         with self._threads():
-            found = joint_conditional(self.parameters_, evidence.without(leaves), leaves)
-        self._record(found.repairs)
-        values = found.table[0].ravel().tolist()
-        if isinstance(target, str):
-            return dict(zip(self.categories_[target], values, strict=True))
-        every = product(*(self.categories_[name] for name in names))
-        return dict(zip(every, values, strict=True))
+            table = joint_conditional(self.parameters_, evidence.without(leaves), leaves).table
+        values = table[0].ravel().tolist()
+        categories = [self.schema_.columns[leaf].categories for leaf in leaves]
+        if is_column(self.schema_, target):
+            return dict(zip(categories[0], values, strict=True))
+        return dict(zip(product(*categories), values, strict=True))
 
     def impute(self, X: Any) -> Any:
         """The rows with each missing cell set to its most probable category; the caller's kind of table."""
@@ -263,9 +259,7 @@ class TreeQueries(TransformerMixin, DensityMixin, Model):
 
         evidence = self._evidence(X, None)
         with self._threads():
-            found = impute(self.parameters_, evidence)
-        self._record(found.repairs)
-        codes: NDArray[Any] = found.codes
+            codes: NDArray[Any] = impute(self.parameters_, evidence).codes
         return complete(X, codes, self.schema_)
 
     def most_likely(self, X: Any) -> Any:
@@ -278,11 +272,10 @@ class TreeQueries(TransformerMixin, DensityMixin, Model):
 
         evidence = self._evidence(X, None)
         with self._threads():
-            found = most_likely(self.parameters_, evidence)
-        codes: NDArray[Any] = found.codes
+            codes: NDArray[Any] = most_likely(self.parameters_, evidence).codes
         return complete(X, codes, self.schema_)
 
-    def posterior(self, X: Any, *, soft: Mapping[str, Any] | None = None) -> dict[str, Array]:
+    def posterior(self, X: Any, *, soft: Soft | None = None) -> dict[str, Array]:
         """P(hidden state | what was observed of the row), by name of the hidden node.
 
         Of a mixture, ``"component"`` says which tree each row is from; the nodes of every tree, called like
@@ -292,9 +285,7 @@ class TreeQueries(TransformerMixin, DensityMixin, Model):
 
         evidence = self._evidence(X, soft)
         with self._threads():
-            found, repairs = posterior_by_name(self.parameters_, evidence)
-        self._record(repairs)
-        return found
+            return posterior_by_name(self.parameters_, evidence)[0]
 
     def transform(self, X: Any) -> Array:
         """Posteriors of all hidden nodes side by side, see `get_feature_names_out`."""
@@ -302,15 +293,14 @@ class TreeQueries(TransformerMixin, DensityMixin, Model):
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns of `transform`: hidden node and state."""
-        self._check_fitted()
-        names = [f"{name}={h}" for name, k in self.n_states_.items() for h in range(k)]
+        names = [f"{name}={h}" for name, k in self.node_states_.items() for h in range(k)]
         return np.array(names, dtype=object)
 
     def sample(
         self,
-        n: int = 1,
+        n_samples: int = 1,
         *,
-        given: Mapping[str, Any] | None = None,
+        given: Given | None = None,
         random_state: Any = None,
         like: Any = None,
     ) -> Any:
@@ -318,7 +308,7 @@ class TreeQueries(TransformerMixin, DensityMixin, Model):
 
         Parameters
         ----------
-        n : int
+        n_samples : int
             Number of rows.
         given : mapping of column to category, set of categories, or array of likelihoods, optional
         random_state : int, Generator or None
@@ -328,14 +318,14 @@ class TreeQueries(TransformerMixin, DensityMixin, Model):
         from tacit.messages.sampling import sample
         from tacit.trees.data.decode import decode
 
-        check_rows("n", n)
+        check_rows("n_samples", n_samples)
         evidence = self._given(given)
         rng = generator_from(random_state)
         with self._threads():
-            found = sample(self.parameters_, n, rng, evidence)
-        self._record(found.repairs)
-        codes: NDArray[Any] = found.codes
-        return decode(codes, self.schema_, like=self._kind if like is None else like)
+            codes: NDArray[Any] = sample(self.parameters_, n_samples, rng, evidence).codes
+        return decode(codes, self.schema_, like=self._kind_of_table if like is None else like)
+
+    # -- files --------------------------------------------------------------------------------------
 
     def save(self, path: Any) -> None:
         """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
@@ -355,7 +345,7 @@ class TreeQueries(TransformerMixin, DensityMixin, Model):
         from tacit.trees.files.bif import write_bif
         from tacit.trees.model.components import chosen_component
 
-        tables = chosen_component(self.components_, component).tables
+        tables = chosen_component(self.trees_, component).tables
         if tables is None:
             raise NotAvailableError(
                 "BIF holds probability tables, and this model was learnt as operators; fit with "
@@ -363,36 +353,18 @@ class TreeQueries(TransformerMixin, DensityMixin, Model):
             )
         write_bif(path, tables, [column.categories for column in self.schema_.columns])
 
-    # -- within -----------------------------------------------------------------------------------
+    # -- within -------------------------------------------------------------------------------------
 
-    @property
-    def _kind(self) -> str:
-        return str(self.diagnostics_.get("kind_of_table", "dict"))
-
-    def _threads(self) -> Any:
-        from tacit.core.threads import limit_threads
-
-        return limit_threads(self.n_jobs)
-
-    def _evidence(self, X: Any, soft: Mapping[str, Any] | None) -> Evidence:
+    def _evidence(self, X: Any, soft: Soft | None) -> Evidence:
         from tacit.trees.query.given import row_evidence
 
         self._check_fitted()
         self._check_policies()
         return row_evidence(X, self.schema_, unknown=self.unknown, soft=soft)
 
-    def _given(self, known: Mapping[str, Any] | None) -> Evidence:
+    def _given(self, known: Given | None) -> Evidence:
         from tacit.trees.query.given import given_evidence
 
         self._check_fitted()
         self._check_policies()
         return given_evidence(self.schema_, known, unknown=self.unknown)
-
-    def _check_policies(self) -> None:
-        """Check the arguments that questions obey: they may have been set after fitting."""
-        check_choice("negative", self.negative, ("floor", "nan", "raise"))
-        check_choice("unknown", self.unknown, ("error", "missing"))
-
-    def _record(self, repairs: Repairs) -> None:
-        """Put what the last query had to repair into the diagnostics."""
-        self.diagnostics_["repairs"] = repairs.as_dict()
