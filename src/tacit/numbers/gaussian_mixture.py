@@ -145,7 +145,7 @@ class GaussianMixtureMoments(Counted, DensityMixin, Model):
         return self
 
     @property
-    def n_parameters_(self) -> int:  # type: ignore[override]
+    def n_parameters_(self) -> int:
         """Free parameters: weights, means and variances."""
         self._check_fitted()
         k, d = self.means_.shape
