@@ -14,6 +14,7 @@ from tacit.errors import NotAvailableError
 from tacit.trees.table_model import Given, Soft, TableModel, Target
 
 if TYPE_CHECKING:
+    from tacit.core.summary import Summary
     from tacit.messages.evidence import Evidence
     from tacit.messages.mixture import Mixture
     from tacit.messages.network import Network, Tables
@@ -112,6 +113,13 @@ class TreeModel(TransformerMixin, TableModel):
         if isinstance(self.parameters_, Tables):
             return self.parameters_.layout.n_parameters
         return self.parameters_.n_parameters
+
+    def summary(self) -> Summary:
+        """What was learnt, on a page: structure, choices, fit, and a profile of every hidden state."""
+        from tacit.trees.query.summary import tree_summary
+
+        self._check_fitted()
+        return tree_summary(self)
 
     # -- questions ----------------------------------------------------------------------------------
 

@@ -1,0 +1,177 @@
+"""What a tree model learnt, on a page: structure, choices, fit, and a profile of every hidden state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.summary import Section, Summary, profile
+from tacit.trees.model.components import heaviest
+
+if TYPE_CHECKING:
+    from tacit.messages.network import Tables
+    from tacit.trees.model.components import Component
+    from tacit.trees.tree_model import TreeModel
+
+Array = NDArray[np.float64]
+
+MOST_LINES = 60  # of a drawing
+MOST_NODES, MOST_STATES = 12, 12  # with a profile
+TELLING = 4  # cells that a state is described by
+
+_FACTS = {
+    "n_rows": "rows",
+    "learn": "learnt by",
+    "held_out_score": "held-out log-likelihood per row",
+    "n_parameters": "free parameters",
+    "n_steps": "steps of EM",
+    "converged": "converged",
+}
+
+
+def tree_summary(model: TreeModel) -> Summary:
+    """What was learnt, on a page."""
+    trees = model.trees_
+    first = heaviest(trees)
+    sections = [
+        Section("Fit", facts=_fit(model)),
+        *_choices(model.diagnostics_),
+        *_weights(trees),
+        Section(
+            "Structure" if len(trees) == 1 else "Structure of the heaviest tree",
+            text=_drawing(first),
+        ),
+    ]
+    if first.tables is not None:
+        columns = dict(zip(model.schema_.labels, model.schema_.columns, strict=True))
+        categories = [column.categories for column in columns.values()]
+        names = [str(label) for label in columns]
+        sections += _profiles(first.tables, first.node_states, names, categories)
+    return Summary(f"{type(model).__name__}: {_size(model, trees)}", sections)
+
+
+def _size(model: TreeModel, trees: Sequence[Component]) -> str:
+    n_hidden = sum(len(each.node_states) for each in trees)
+    parts = [
+        f"{len(model.schema_)} columns",
+        f"{n_hidden} hidden node{'' if n_hidden == 1 else 's'}",
+    ]
+    if len(trees) > 1:
+        parts.append(f"{len(trees)} trees")
+    return ", ".join(parts)
+
+
+def _fit(model: TreeModel) -> dict[str, Any]:
+    arguments = model.get_params(deep=False)
+    known = {"learn": arguments.get("learn", "chow-liu"), **model.diagnostics_}
+    facts = {text: known[name] for name, text in _FACTS.items() if name in known}
+    if model.tables_ is not None or len(model.trees_) > 1:
+        facts["free parameters"] = model.n_parameters_
+    return facts
+
+
+def _choices(diagnostics: Mapping[str, Any]) -> list[Section]:
+    """What was compared on held-out rows."""
+    sections = []
+    for key, heading in (
+        ("structures", "Structures, by held-out log-likelihood"),
+        ("candidates", "Numbers of states, by held-out log-likelihood"),
+    ):
+        candidates = diagnostics.get(key, [])
+        columns = list(dict.fromkeys(name for each in candidates for name in each))
+        if len(candidates) > 1:
+            rows = [[each.get(name, "") for name in columns] for each in candidates]
+            sections.append(Section(heading, columns=columns, rows=rows))
+    return sections
+
+
+def _weights(trees: Sequence[Component]) -> list[Section]:
+    if len(trees) == 1:
+        return []
+    rows = [
+        [number, each.weight, len(each.node_states), max(each.node_states.values(), default=0)]
+        for number, each in enumerate(trees)
+    ]
+    columns = ("tree", "weight", "hidden nodes", "most states")
+    return [Section("Trees", columns=columns, rows=rows)]
+
+
+def _drawing(tree: Component) -> str:
+    lines = replace(tree.topology, n_states=tree.node_states).to_text().splitlines()
+    if len(lines) > MOST_LINES:
+        lines = [*lines[:MOST_LINES], f"... ({len(lines) - MOST_LINES} lines more)"]
+    return "\n".join(lines)
+
+
+def _profiles(
+    tables: Tables,
+    node_states: Mapping[str, int],
+    columns: Sequence[str],
+    categories: Sequence[Sequence[Any]],
+) -> list[Section]:
+    """For each hidden node how often each state is, and what is much more likely in it than overall."""
+    tree = tables.tree
+    priors = state_priors(tables)
+    # Leaves of numbers have features and no categories to name.
+    leaves = [leaf for leaf in range(tree.n_leaves) if len(categories[leaf]) == priors[leaf].size]
+    names = {columns[leaf]: categories[leaf] for leaf in leaves}
+    overall = {columns[leaf]: priors[leaf] for leaf in leaves}
+    nodes = [node for node in tree.hidden if tree.names[node] in node_states][::-1]
+    sections = []
+    for node in nodes[:MOST_NODES]:
+        given = leaves_given(tables, priors, node)
+        states = profile(
+            {columns[leaf]: given[leaf] for leaf in leaves},
+            overall,
+            names,
+            priors[node].size,
+            most=TELLING,
+        )
+        rows = [
+            [state, float(priors[node][state]), ", ".join(_telling(*each) for each in cells)]
+            for state, cells in enumerate(states[:MOST_STATES])
+        ]
+        heading = f"Hidden node {tree.names[node]}"
+        columns_ = (
+            "state",
+            "probability",
+            "cells with their probability in the state (and overall)",
+        )
+        sections.append(Section(heading, columns=columns_, rows=rows))
+    if len(nodes) > MOST_NODES:
+        sections.append(Section(f"... and {len(nodes) - MOST_NODES} hidden nodes more"))
+    return sections
+
+
+def _telling(column: str, category: Any, within: float, overall: float) -> str:
+    return f"{column}={category} {within:.2f} ({overall:.2f})"
+
+
+def state_priors(tables: Tables) -> list[Array]:
+    """The distribution of every node without evidence."""
+    tree = tables.tree
+    priors: list[Array] = [np.empty(0)] * tree.n_nodes
+    priors[tree.root] = tables.table(tree.root)[0]
+    for node in [*reversed(tree.hidden[:-1]), *range(tree.n_leaves)]:
+        priors[node] = priors[tree.parent[node]] @ tables.table(node)
+    return priors
+
+
+def leaves_given(tables: Tables, priors: Sequence[Array], node: int) -> dict[int, Array]:
+    """P(leaf | state of a hidden node) for every leaf: (state, category)."""
+    tree = tables.tree
+    given: dict[int, Array] = {node: np.eye(priors[node].size)}
+    above = node
+    while above != tree.root:  # towards the root by Bayes' rule, then down from there
+        parent = int(tree.parent[above])
+        joint = tables.table(above) * priors[parent][:, None]  # (parent, above)
+        given[parent] = given[above] @ (joint / np.maximum(joint.sum(axis=0), 1e-300)).T
+        above = parent
+    for below in [*reversed(tree.hidden[:-1]), *range(tree.n_leaves)]:
+        if below not in given:
+            given[below] = given[int(tree.parent[below])] @ tables.table(below)
+    return {leaf: given[leaf] for leaf in range(tree.n_leaves)}
