@@ -1,5 +1,7 @@
 """Wrong files, sentences and typos: `tacit grammar` says what is wrong in a line, and leaves nothing."""
 
+import json
+
 import pytest
 
 import tacit
@@ -26,7 +28,7 @@ def folder(tmp_path_factory):
         "asked.txt": f"{SENTENCE}\n",
         "blank.txt": "\n \n",
         "long.txt": f"{SENTENCE}\n{'rain ' * 300}\n",
-        "half.txt": "the/D cat/N\nrain\n",
+        "half.txt": "rain\nthe/D cat/N\n",
     }
     for name, content in texts.items():
         (place / name).write_text(content, encoding="utf-8")
@@ -56,7 +58,7 @@ def folder(tmp_path_factory):
         (["parse", "train.mrg", "asked.txt"], "'train.mrg' is not a model file"),
         (["parse", "model.tacit", "aksed.txt"], "but there is 'asked.txt'"),
         (["parse", "model.tacit", "latin.txt"], "line 2 is no UTF-8 text"),
-        (["parse", "model.tacit", "half.txt", "--tagged"], "line 2: 'rain' has no tag"),
+        (["parse", "model.tacit", "half.txt", "--tagged"], "line 1: 'rain' has no tag"),
         (["parse", "model.tacit", "open.mrg", "--tagged"], "open.mrg, line 3"),
         (["evaluate", "model.tacit", "open.mrg"], "open.mrg, line 3"),
         (["evaluate", "fewer.mrg", "train.mrg"], "has 1 trees with words, but the treebank has 2"),
@@ -111,14 +113,29 @@ def test_typos_are_told_of(run, folder, arguments, words):
 
 
 def test_300_words_are_refused_with_the_cost_and_done_where_that_is_asked_for(run, folder):
-    (folder / "kept.mrg").write_text("before")
-    told = tacit_says("grammar", "parse", "model.tacit", "long.txt", "-o", "kept.mrg", code=1)
-    assert "sentence 2: a sentence of 300 words takes about" in told
+    told = tacit_says("grammar", "parse", "model.tacit", "long.txt", "-o", "x.mrg", code=1)
+    assert "error: long.txt, line 2: a sentence of 300 words takes about" in told
     assert "steps" in told
     assert "--longest" in told
-    assert (folder / "kept.mrg").read_text() == "before"
+    (tree,) = read_trees(folder / "x.mrg")
+    assert len(tree.leaves()) == 5
+    assert (folder / "x.mrg").read_text().endswith(")\n\n")
     out = run("grammar", "parse", "model.tacit", "long.txt", "--longest", "300").splitlines()
     assert [len(tree.leaves()) for tree in read_trees(out)] == [5, 300]
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_bad_sentence_is_reported_and_the_others_are_parsed(run, folder, jobs):
+    tagged = " ".join(f"{word}/N" for word in SENTENCE.split())
+    (folder / "some.txt").write_text(f"{tagged}\nrain\n{'rain/N ' * 300}\n{tagged}\n")
+    command = ("grammar", "parse", "model.tacit", "some.txt", "--tagged", "--jobs", jobs, "--json")
+    told = tacit_says(*command, code=1).splitlines()
+    errors = [line for line in told if line.startswith("error: ")]
+    assert [line.split(":")[1] for line in errors] == [f" some.txt, line {n}" for n in (2, 3)]
+    rows = [json.loads(line) for line in told if line.startswith("{")]
+    assert [("error" in row, len(row["trees"])) for row in rows] == [
+        *((False, 1), (True, 0), (True, 0), (False, 1))
+    ]
 
 
 def test_sentences_without_words_and_of_one_word(run):

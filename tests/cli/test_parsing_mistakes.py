@@ -21,7 +21,7 @@ def folder(tmp_path_factory):
         "bank.mrg": "".join(f"{tree}\n" for tree in sample_trees(5, random_state=0)),
         "open.mrg": OPEN,
         "closed.mrg": CLOSED,
-        "bare.txt": "the/DT cat/NN\nrain falls\n",
+        "bare.txt": "rain falls\nthe/DT cat/NN\n",
         "cut.conllu": "1\tRain\train\tNOUN\tNN\t_\t0\troot\t_\t_\n2\tfalls\tfall\n",
         "empty.txt": "",
         "marks.mrg": "(S (. .))\n(S (NN rain) (. .))\n",
@@ -55,7 +55,7 @@ def refused(folder, arguments, words, code=1):
 TEXTS = [
     ("open.mrg", "open.mrg, line 3: 1 of the brackets that open in the tree of this line are not"),
     ("closed.mrg", "closed.mrg, line 2: a ')' closes no bracket"),
-    ("bare.txt", "bare.txt, line 2: 'rain' has no tag; write word/TAG"),
+    ("bare.txt", "bare.txt, line 1: 'rain' has no tag; write word/TAG"),
     ("cut.conllu", "cut.conllu, line 2 has 3 columns"),
     ("latin.txt", "'latin.txt', line 2 is no UTF-8"),
     ("span.tacit", "is no UTF-8"),
@@ -153,7 +153,7 @@ def test_typos_are_told_of(run, folder, arguments, words):
 def test_a_split_that_lies_outside_is_told_with_the_sentence(run, folder):
     (folder / "tops.txt").write_text("1\n40\n" + "1\n" * 98)
     told = tacit_says("parse", "apply", "span.tacit", "text.txt", "--tops", "tops.txt", code=1)
-    assert "error: sentence 2 has 6 words, and no split after 40 of them" in told
+    assert "error: text.txt, line 2: a sentence of 6 words has no split after 40 of them" in told
     (folder / "tops.txt").write_text("1\n" * 101)
     told = tacit_says(
         *("parse", "apply", "span.tacit", "text.txt", "--tops", "tops.txt", "-o", "x.mrg"), code=1

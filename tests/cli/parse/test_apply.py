@@ -225,9 +225,36 @@ def test_long_sentences_are_done_or_refused_with_their_cost(run, folder):
     told = tacit_says(
         *("parse", "apply", "span.tacit", "long.txt", "-o", "x.mrg", "--longest", "100"), code=1
     )
-    assert "error: sentence 2: a sentence of 300 words would take about 5 s and 92 MB" in told
+    assert "error: long.txt, line 2: a sentence of 300 words would take about 5 s and 92 MB" in told
     assert "(--longest)" in told
-    assert not (folder / "x.mrg").exists()
+    assert (folder / "x.mrg").read_text() == "(X (DT a) (NN cat))\n\n"
+
+
+@pytest.mark.parametrize("form", ["lines", "conllu"])
+def test_a_bad_sentence_is_reported_with_its_line_and_the_others_are_parsed(run, folder, form):
+    good = [[("a", "DT"), ("cat", "NN")], [("the", "DT"), ("dog", "NN"), ("ran", "VB")]]
+    long = [("cat", "NN")] * 30
+    if form == "lines":
+        text, places = tagged(good) + "rain the/DT\n" + tagged([long, good[0]]), (3, 4)
+    else:
+        text = conllu(good) + "1\train\n\n" + conllu([long, good[0]])
+        places = (9, 12)
+    (folder / "some.txt").write_text(text)
+    command = ("parse", "apply", "span.tacit", "some.txt", "--longest", "20")
+    told = tacit_says(*command, "-o", "x.mrg", code=1)
+    errors = [line for line in told.splitlines() if line.startswith("error: ")]
+    assert [f"some.txt, line {n}" in line for n, line in zip(places, errors, strict=True)] == [
+        True
+    ] * 2
+    trees = (folder / "x.mrg").read_text().split("\n")
+    assert [bool(tree) for tree in trees] == [True, True, False, False, True, False]
+    assert trees[4] == trees[0]
+    rows = [
+        json.loads(line)
+        for line in tacit_says(*command, "--json", code=1).splitlines()
+        if line[0] == "{"
+    ]
+    assert ["error" in row for row in rows] == [False, False, True, True, False]
 
 
 @pytest.mark.slow

@@ -109,21 +109,22 @@ def _found(
     *,
     untagged: bool,
 ) -> list[ParseTree]:
-    """The trees that a grammar gives to the words of others, which errors call by their numbers."""
+    """The trees that a grammar gives to the words of others; errors name their numbers."""
     from tacit.cli.grammar.parse import in_order
     from tacit.core.progress import reporting
 
     def sentence(tree: ParseTree) -> list[tuple[str, str | None]]:
         return [(word, None if untagged else tag) for word, tag in tree.leaves()]
 
-    found: list[ParseTree] = []
-    asked = zip(map(sentence, gold), numbers, strict=True)
+    trees: list[ParseTree] = []
+    places = (f"sentence {number}" for number in numbers)
+    located = zip(places, map(sentence, gold), strict=True)
     with reporting(True) as report:
-        for each in in_order(parser.best, asked, jobs):
-            found.append(each)
-            report(len(found) / len(gold), f"sentence {len(found):,} of {len(gold):,}")
+        for tree in in_order(parser.best, located, jobs):
+            trees.append(tree)
+            report(len(trees) / len(gold), f"sentence {len(trees):,} of {len(gold):,}")
     parser.tell()
-    return found
+    return trees
 
 
 def _rows(

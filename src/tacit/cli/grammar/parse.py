@@ -13,13 +13,16 @@ import typer
 
 from tacit.cli.fit.learning import Jobs
 from tacit.cli.options import Json, TreesOutput, is_grammar, model_of_kind
-from tacit.cli.parse.apply import counted, note_of_tags, sentences_of
+from tacit.cli.parse.apply import Failures, counted, located_sentences_of, note_of_tags
 
 if TYPE_CHECKING:
+    from tacit.errors import DataError, TacitError
     from tacit.parsing.data.parse_trees import ParseTree
     from tacit.parsing.latent_pcfg import LatentPCFG
 
     Sentence = list[tuple[str, str | None]]  # each word and its tag, None where it is not given
+    # A place, such as "text.txt, line 3", and its sentence or why it could not be read.
+    Located = tuple[str, Sentence | DataError]
 
 PACKED = "packed where it ends in .gz, .bz2, .xz or .zst; - for standard input"
 GrammarFile = Annotated[
@@ -71,39 +74,45 @@ def parse(
     """Sentences in, trees in brackets out.
 
     One on each line, as they are read; with --n-best several, and an empty line after them. What is asked for
-    besides stands behind a tree with tabs between. A sentence without words has an empty line. Brackets in
-    words are written -LRB- and -RRB-. With --json each line is an object of its own.
+    besides stands behind a tree with tabs between. A sentence without words has an empty line. So has one
+    that cannot be parsed, which is reported with its line; the exit code is then 1. Brackets in words are
+    written -LRB- and -RRB-. With --json each line is an object of its own.
 
     For example: tacit grammar parse model.tacit sentences.txt -o trees.mrg
     """
     from tacit.cli.lm.counts import check_place
     from tacit.cli.output import console, lines_to
+    from tacit.errors import TacitError
 
     if output is not None:
         check_place(output)  # before the work, not after it
     parser = GrammarParser(model, longest, n_best=n_best, probability=probability)
-    read = tagged_sentences(sentences) if tagged else _untagged(sentences, parser)
-    n_done = 0
+    read = _tagged(sentences) if tagged else _untagged(sentences, parser)
+    n_done, failures = 0, Failures()
     with lines_to(output) as write:
-        for found in parser.parse_all(read, jobs):
-            write(_json_line(found) if json else _lines(found, several=n_best is not None))
-            n_done += bool(found)
+        for answer in parser.parse_all(read, jobs):
+            if isinstance(answer, TacitError):
+                failures.report(answer)
+            trees = [] if isinstance(answer, TacitError) else answer
+            write(_json_line(answer) if json else _lines(trees, several=n_best is not None))
+            n_done += bool(trees)
     parser.tell()
     if output is not None:
         parsed = f"{n_done:,} sentence{'' if n_done == 1 else 's'}"
         console().print(f"trees of {parsed} written to {output}", markup=False)
+    failures.leave()
 
 
-def _lines(found: list[dict[str, Any]], *, several: bool) -> str:
-    """The trees of a sentence with what is told of them."""
+def _lines(trees: list[dict[str, Any]], *, several: bool) -> str:
+    """The trees of a sentence, each with its numbers."""
     lines = []
-    for each in found:
-        numbers = [f"{value:.6g}" for name, value in each.items() if name != "tree"]
-        lines.append("\t".join([str(each["tree"]), *numbers]))
-    return "\n".join([*lines, ""]) if several and found else "\n".join(lines)
+    for row in trees:
+        numbers = [f"{value:.6g}" for name, value in row.items() if name != "tree"]
+        lines.append("\t".join([str(row["tree"]), *numbers]))
+    return "\n".join([*lines, ""]) if several and trees else "\n".join(lines)
 
 
-def _json_line(found: list[dict[str, Any]]) -> str:
+def _json_line(answer: list[dict[str, Any]] | TacitError) -> str:
     from json import dumps
     from math import isfinite
 
@@ -112,29 +121,37 @@ def _json_line(found: list[dict[str, Any]]) -> str:
             return value if isfinite(value) else None
         return str(value)
 
-    trees = [{name: plain(value) for name, value in each.items()} for each in found]
+    if isinstance(answer, Exception):
+        return dumps({"trees": [], "error": str(answer)}, ensure_ascii=False)
+    trees = [{name: plain(value) for name, value in row.items()} for row in answer]
     return dumps({"trees": trees}, ensure_ascii=False)
 
 
 # -- sentences ----------------------------------------------------------------------------------------
 
 
-def tagged_sentences(path: Path) -> Iterator[Sentence]:
+def _tagged(path: Path) -> Iterator[Located]:
     """The sentences of a file with their tags."""
-    for sentence in sentences_of([path]):
-        yield [(word.translate(_BRACKETS), tag.translate(_BRACKETS)) for word, tag in sentence]
+    for place, sentence in located_sentences_of([path]):
+        if isinstance(sentence, Exception):
+            yield place, sentence
+        else:
+            pairs = (
+                (word.translate(_BRACKETS), tag.translate(_BRACKETS)) for word, tag in sentence
+            )
+            yield place, [*pairs]
 
 
-def _untagged(path: Path, parser: GrammarParser) -> Iterator[Sentence]:
+def _untagged(path: Path, parser: GrammarParser) -> Iterator[Located]:
     """The words of each line of a file."""
     from tacit.parsing.data.parse_trees import text_lines
 
     source = sys.stdin.buffer if str(path) == "-" else path
-    for _, lines in text_lines(source):
-        for line in lines:
+    for name, lines in text_lines(source):
+        for number, line in enumerate(lines, 1):
             words = line.split()
             parser.look_for_tags(words)
-            yield [(word.translate(_BRACKETS), None) for word in words]
+            yield f"{name}, line {number}", [(word.translate(_BRACKETS), None) for word in words]
 
 
 # -- parsing ------------------------------------------------------------------------------------------
@@ -170,35 +187,45 @@ class GrammarParser:
         )
 
     def parse_all(
-        self, sentences: Iterable[Sentence], jobs: int | None = None
-    ) -> Iterator[list[dict[str, Any]]]:
-        """What is asked for of each sentence, in their order, as they are read; nothing of empty ones."""
-        with counted(sentences) as numbered:
-            yield from in_order(self._parsed, numbered, jobs)
+        self, sentences: Iterable[Located], jobs: int | None = None
+    ) -> Iterator[list[dict[str, Any]] | TacitError]:
+        """The trees of each sentence, in order, as they are read; or why it has none."""
+        with counted(sentences) as located:
+            yield from in_order(self._answer, located, jobs)
 
-    def best(self, numbered: tuple[Sentence, int]) -> ParseTree:
-        """The best tree of a sentence, which errors call by its number."""
-        tree: ParseTree = self._parsed(numbered)[0]["tree"]
+    def best(self, located: tuple[str, Sentence]) -> ParseTree:
+        """The best tree of a sentence; errors name its place."""
+        tree: ParseTree = self._parsed(*located)[0]["tree"]
         return tree
 
-    def _parsed(self, numbered: tuple[Sentence, int]) -> list[dict[str, Any]]:
+    def _answer(self, located: Located) -> list[dict[str, Any]] | TacitError:
         from tacit.errors import TooExpensiveError
 
-        sentence, number = numbered
+        place, sentence = located
+        if isinstance(sentence, Exception):
+            return sentence
+        try:
+            return self._parsed(place, sentence)
+        except TooExpensiveError as error:
+            return error
+
+    def _parsed(self, place: str, sentence: Sentence) -> list[dict[str, Any]]:
+        from tacit.errors import TooExpensiveError
+
         if not sentence:
             return []
         for _, tag in sentence:
             if tag is not None and tag not in self._known:
                 self._unseen[tag] = None
         try:
-            found = self._trees(sentence)
+            trees = self._trees(sentence)
         except TooExpensiveError as error:
-            raise TooExpensiveError(f"sentence {number}: {error} (--longest)") from error
+            raise TooExpensiveError(f"{place}: {error} (--longest)") from error
         if self._probability:
-            logs = self.model.score_samples([each["tree"] for each in found])
-            for each, log in zip(found, logs, strict=True):
-                each["log_prob"] = float(log)
-        return found
+            logs = self.model.score_samples([row["tree"] for row in trees])
+            for row, log in zip(trees, logs, strict=True):
+                row["log_prob"] = float(log)
+        return trees
 
     def _trees(self, sentence: Sentence) -> list[dict[str, Any]]:
         if self._n_best is None:

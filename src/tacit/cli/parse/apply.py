@@ -13,6 +13,7 @@ import typer
 from tacit.cli.options import Json, TreesOutput, is_parser, model_of_kind
 
 if TYPE_CHECKING:
+    from tacit.errors import DataError, TacitError
     from tacit.parsing.data.parse_trees import ParseTree
     from tacit.parsing.data.tagged_sentences import Tagged
     from tacit.parsing.structure.branching import SpanParse
@@ -40,7 +41,7 @@ Longest = Annotated[
 ]
 TAGS_MAP = "tags_map"  # of the diagnostics
 _SHOWN = 8  # tags that a note names
-_EVERY = 20  # sentences between two looks of the progress bar
+_REPORT_STEP = 20  # sentences between two reports of progress
 
 
 def apply(
@@ -67,26 +68,37 @@ def apply(
     """Sentences in, trees in brackets out.
 
     One on each line, as they are read; punctuation is left out. A sentence of which no words are left has an
-    empty line. With --json each line is an object of its own.
+    empty line. So has one that cannot be parsed, which is reported with its line; the exit code is then 1.
+    With --json each line is an object of its own.
 
     For example: tacit parse apply model.tacit sentences.conllu -o trees.mrg
     """
+    from json import dumps
+
     from tacit.cli.lm.counts import check_place
     from tacit.cli.output import console, lines_to
+    from tacit.errors import TacitError
 
     if output is not None:
         check_place(output)  # before the work, not after it
     parser = Parser(model, tags_map, longest, confidence=confidence)
-    found = parser.parse_all(sentences, None if tops is None else read_tops(tops))
-    n_trees = 0
+    n_trees, failures = 0, Failures()
     with lines_to(output) as write:
-        for tree, parse in found:
+        for answer in parser.parse_all(sentences, None if tops is None else read_tops(tops)):
+            if isinstance(answer, TacitError):
+                failures.report(answer)
+                write(
+                    dumps({"tree": None, "error": str(answer)}, ensure_ascii=False) if json else ""
+                )
+                continue
+            tree, parse = answer
             write(_line(tree, parse, confidence=confidence, json=json))
             n_trees += tree is not None
     parser.tell_of_tags()
     if output is not None:
         trees = f"{n_trees:,} tree{'' if n_trees == 1 else 's'}"
         console().print(f"{trees} written to {output}", markup=False)
+    failures.leave()
 
 
 def _line(tree: ParseTree | None, parse: SpanParse, *, confidence: bool, json: bool) -> str:
@@ -100,6 +112,23 @@ def _line(tree: ParseTree | None, parse: SpanParse, *, confidence: bool, json: b
         return dumps(said, ensure_ascii=False)
     text = "" if tree is None else str(tree)
     return f"{text}\t{parse.confidence:.6g}" if confidence and tree is not None else text
+
+
+class Failures:
+    """Sentences that could not be parsed: reported one by one, and as exit code 1 at the end."""
+
+    def __init__(self) -> None:
+        self.n = 0
+
+    def report(self, error: Exception) -> None:
+        """One line on standard error."""
+        typer.echo(f"error: {' '.join(str(error).split())}", err=True)
+        self.n += 1
+
+    def leave(self) -> None:
+        """End the program with exit code 1 if there was any."""
+        if self.n:
+            raise typer.Exit(1)
 
 
 # -- sentences ----------------------------------------------------------------------------------------
@@ -121,30 +150,38 @@ def read_tops(path: Path) -> list[int]:
 
 def sentences_of(paths: Sequence[Path]) -> Iterator[Tagged]:
     """The sentences of files, one after another; "-" is standard input."""
-    from tacit.parsing.data.tagged_sentences import stream_tagged
+    for _, sentence in located_sentences_of(paths):
+        if isinstance(sentence, Exception):
+            raise sentence
+        yield sentence
+
+
+def located_sentences_of(paths: Sequence[Path]) -> Iterator[tuple[str, Tagged | DataError]]:
+    """Each sentence of files after its place; one that cannot be read comes as its error."""
+    from tacit.parsing.data.tagged_sentences import located_sentences
 
     if not any(str(path) == "-" for path in paths):
-        yield from stream_tagged([*paths])  # all must be there before the first is read
+        yield from located_sentences([*paths])  # all must be there before the first is read
         return
     for path in paths:
-        yield from stream_tagged(sys.stdin.buffer if str(path) == "-" else path)
+        yield from located_sentences(sys.stdin.buffer if str(path) == "-" else path)
 
 
 @contextmanager
-def counted(sentences: Iterable[Any]) -> Iterator[Iterator[tuple[Any, int]]]:
-    """Within the block, sentences and their numbers from 1; it is shown how far they have been read."""
+def counted(sentences: Iterable[Any]) -> Iterator[Iterator[Any]]:
+    """Within the block, the sentences; progress shows how many have been read."""
     from tacit.core.progress import reporting
 
-    # Where trees are printed to the same terminal, they tell how far it has come.
+    # Where trees are printed to the same terminal, they show the progress themselves.
     with reporting(None if sys.stdout.isatty() else True) as report:
 
-        def numbered() -> Iterator[tuple[Any, int]]:
+        def reported() -> Iterator[Any]:
             for number, sentence in enumerate(sentences, 1):
-                if number % _EVERY == 1:
+                if number % _REPORT_STEP == 1:
                     report(0.0, f"sentence {number:,}")
-                yield sentence, number
+                yield sentence
 
-        yield numbered()
+        yield reported()
 
 
 class Tags:
@@ -258,8 +295,8 @@ class Parser:
         """What kind it is."""
         return type(self.model).__name__
 
-    def parse(self, sentence: Tagged, number: int, top: int | None = None) -> SpanParse:
-        """The brackets of a sentence, which errors call by its number."""
+    def parse(self, sentence: Tagged, place: str, top: int | None = None) -> SpanParse:
+        """The brackets of a sentence; errors name its place."""
         from tacit.errors import DataError, NotAvailableError, TooExpensiveError
         from tacit.parsing.data.tagged_sentences import without_marks
 
@@ -267,7 +304,7 @@ class Parser:
         n_words = len(without_marks(meant))
         if top is not None and not 1 <= top < max(n_words, 2):
             raise DataError(
-                f"sentence {number} has {n_words} words, and no split after {top} of them"
+                f"{place}: a sentence of {n_words} words has no split after {top} of them"
             )
         if top is not None and not self._by_metric:
             raise NotAvailableError(f"{self.name} takes no split of the whole sentence")
@@ -276,7 +313,7 @@ class Parser:
                 found: SpanParse = self.model.parse(meant, top)
                 return found
         except TooExpensiveError as error:
-            raise TooExpensiveError(f"sentence {number}: {error} (--longest)") from error
+            raise TooExpensiveError(f"{place}: {error} (--longest)") from error
         if self.model.tags == "given":
             self._unseen |= {t: None for _, t in without_marks(meant) if t not in self.model.tags_}
         parse: SpanParse = self.model.parse(meant)
@@ -293,17 +330,24 @@ class Parser:
 
     def parse_all(
         self, path: Path, tops: Sequence[int] | None = None
-    ) -> Iterator[tuple[ParseTree | None, SpanParse]]:
-        """The tree and the brackets of each sentence of a file, as they are read."""
-        from tacit.errors import DataError
+    ) -> Iterator[tuple[ParseTree | None, SpanParse] | TacitError]:
+        """The tree and the brackets of each sentence of a file, as they are read; errors of single ones."""
+        from tacit.errors import DataError, TooExpensiveError
 
         number = 0
-        with counted(sentences_of([path])) as numbered:
-            for sentence, number in numbered:
+        with counted(located_sentences_of([path])) as located:
+            for number, (place, sentence) in enumerate(located, 1):
                 if tops is not None and number > len(tops):
                     raise DataError(f"--tops has {len(tops)} lines, and there are more sentences")
-                parse = self.parse(sentence, number, None if tops is None else tops[number - 1])
-                yield self.tree(sentence, parse), parse
+                if isinstance(sentence, DataError):
+                    yield sentence
+                    continue
+                try:
+                    parse = self.parse(sentence, place, None if tops is None else tops[number - 1])
+                except (DataError, TooExpensiveError) as error:
+                    yield error
+                else:
+                    yield self.tree(sentence, parse), parse
         if tops is not None and number < len(tops):
             raise DataError(f"--tops has {len(tops)} lines, but there are {number} sentences")
 

@@ -93,7 +93,7 @@ def _parsed(parser: Parser, sentences: Path, wanted: Sequence[int]) -> list[Pars
     trees = []
     for number in wanted:
         sentence = found[number - 1]
-        tree = parser.tree(sentence, parser.parse(sentence, number))
+        tree = parser.tree(sentence, parser.parse(sentence, f"sentence {number}"))
         if tree is None:
             raise DataError(f"sentence {number} of {str(sentences)!r} has no words to draw")
         trees.append(tree)

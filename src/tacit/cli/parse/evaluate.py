@@ -162,7 +162,7 @@ def _of_model(
             sentence = [] if said is None else said.leaves()
             for name in names:
                 top = gold_top(*gold_spans(tree)) if name != parser.name else None
-                found[name].append(parser.parse(sentence, number, top).spans)
+                found[name].append(parser.parse(sentence, f"sentence {number}", top).spans)
     parser.tell_of_tags()
     return found
 

@@ -149,11 +149,12 @@ def read_trees(source: Any) -> list[ParseTree]:
 def stream_trees(source: Any) -> Iterator[ParseTree]:
     """The trees of a text in brackets one after another, read as they are asked for; see `read_trees`."""
     for name, lines in text_lines(source):
-        yield from trees_in_lines(name, lines)
+        for _, tree in located_trees(name, lines):
+            yield tree
 
 
-def trees_in_lines(name: str, lines: Iterable[str]) -> Iterator[ParseTree]:
-    """The trees of the lines of a text, which errors call by its name."""
+def located_trees(name: str, lines: Iterable[str]) -> Iterator[tuple[int, ParseTree]]:
+    """The trees of the lines of a text, each after the line where it begins; errors name the text."""
     held: list[str] = []
     depth, first = 0, 1
     for number, line in enumerate(lines, 1):
@@ -166,7 +167,8 @@ def trees_in_lines(name: str, lines: Iterable[str]) -> Iterator[ParseTree]:
         if depth < 0:
             raise DataError(f"{name}, line {number}: a ')' closes no bracket; take it out")
         if depth == 0:
-            yield from _trees("\n".join(held), name, first)
+            for tree in _trees("\n".join(held), name, first):
+                yield first, tree
             held = []
     if depth:
         raise DataError(

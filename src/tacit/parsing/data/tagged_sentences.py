@@ -10,8 +10,8 @@ from tacit.errors import ArgumentTypeError, DataError
 from tacit.parsing.data.parse_trees import (
     ParseTree,
     is_punctuation,
+    located_trees,
     text_lines,
-    trees_in_lines,
     without_empties,
 )
 
@@ -46,6 +46,18 @@ def stream_tagged(source: Any) -> Iterator[Tagged]:
     >>> read_tagged(["rain/NN falls/VBZ"])
     [[('rain', 'NN'), ('falls', 'VBZ')]]
     """
+    for _, sentence in located_sentences(source):
+        if isinstance(sentence, DataError):
+            raise sentence
+        yield sentence
+
+
+def located_sentences(source: Any) -> Iterator[tuple[str, Tagged | DataError]]:
+    """Each sentence after its place, such as ``text.txt, line 3``; see `stream_tagged`.
+
+    A sentence of text that cannot be read comes as its error, so that others can be used. If it is the first
+    of its text, the error is raised: the text has another form.
+    """
     if _is_text(source):
         for name, lines in text_lines(source):
             yield from _sentences(name, lines)
@@ -60,7 +72,7 @@ def stream_tagged(source: Any) -> Iterator[Tagged]:
             yield from _sentences(name, lines)
     else:
         for number, item in enumerate(items, 1):
-            yield _listed(item, number)
+            yield f"sentence {number}", _listed(item, number)
 
 
 def without_marks(sentence: Tagged) -> Tagged:
@@ -100,7 +112,7 @@ def _listed(item: Any, number: int) -> Tagged:
     return pairs
 
 
-def _sentences(name: str, lines: Iterator[str]) -> Iterator[Tagged]:
+def _sentences(name: str, lines: Iterator[str]) -> Iterator[tuple[str, Tagged | DataError]]:
     """The sentences of a text, by the form of its first line that is not empty."""
     before: list[str] = []
     for line in lines:
@@ -111,12 +123,14 @@ def _sentences(name: str, lines: Iterator[str]) -> Iterator[Tagged]:
         return
     whole = chain(before, lines)
     if before[-1].lstrip().startswith("("):
-        for tree in trees_in_lines(name, whole):
-            yield _listed(tree, 0)
-    elif before[-1].count("\t") >= 3:
-        yield from _conllu(name, whole)
-    else:
-        yield from _lines(name, whole)
+        for number, tree in located_trees(name, whole):
+            yield f"{name}, line {number}", _listed(tree, 0)
+        return
+    read = _conllu if before[-1].count("\t") >= 3 else _lines
+    for count, (number, sentence) in enumerate(read(name, whole)):
+        if isinstance(sentence, DataError) and not count:
+            raise sentence
+        yield f"{name}, line {number}", sentence
 
 
 def _is_comment(line: str) -> bool:
@@ -124,41 +138,47 @@ def _is_comment(line: str) -> bool:
     return line.startswith("#") and not any(mark in line.split(maxsplit=1)[0] for mark in _BETWEEN)
 
 
-def _conllu(name: str, lines: Iterable[str]) -> Iterator[Tagged]:
+def _conllu(name: str, lines: Iterable[str]) -> Iterator[tuple[int, Tagged | DataError]]:
     """Sentences of ten columns, an empty line after each; of a merged word, its parts count."""
     sentence: Tagged = []
-    for number, line in enumerate(lines, 1):
+    error: DataError | None = None
+    first = 0  # line of the sentence
+    for number, line in enumerate(chain(lines, [""]), 1):
         if not line.strip():
-            if sentence:
-                yield sentence
-                sentence = []
+            if sentence or error:
+                yield first, error or sentence
+            sentence, error, first = [], None, 0
         elif not line.startswith("#"):
+            first = first or number
             fields = line.rstrip("\r\n").split("\t")
             if len(fields) != 10:
-                raise DataError(
+                error = error or DataError(
                     f"{name}, line {number} has {len(fields)} columns with tabs between them; CoNLL-U has 10"
                 )
-            if fields[0].isdigit():
+            elif fields[0].isdigit():
                 sentence.append((fields[1], fields[3] if fields[3] != "_" else fields[4]))
-    if sentence:
-        yield sentence
 
 
-def _lines(name: str, lines: Iterable[str]) -> Iterator[Tagged]:
+def _lines(name: str, lines: Iterable[str]) -> Iterator[tuple[int, Tagged | DataError]]:
     """A sentence on each line."""
     between = ""
     for number, line in enumerate(lines, 1):
         tokens = line.split()
-        if not between and tokens:
+        if not tokens:
+            continue
+        if not between:
             between = next((mark for mark in _BETWEEN if all(mark in t for t in tokens)), "/")
-        sentence = []
-        for token in tokens:
-            word, found, tag = token.rpartition(between)
-            if not found or not word or not tag:
-                raise DataError(
-                    f"{name}, line {number}: {token!r} has no tag; write word{between}TAG, or give CoNLL-U "
+        parts = [token.rpartition(between) for token in tokens]
+        bad = next(
+            (token for token, part in zip(tokens, parts, strict=True) if not all(part)), None
+        )
+        if bad is None:
+            yield number, [(word, tag) for word, _, tag in parts]
+        else:
+            yield (
+                number,
+                DataError(
+                    f"{name}, line {number}: {bad!r} has no tag; write word{between}TAG, or give CoNLL-U "
                     f"or trees in brackets"
-                )
-            sentence.append((word, tag))
-        if sentence:
-            yield sentence
+                ),
+            )
