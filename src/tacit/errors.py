@@ -73,5 +73,9 @@ class BinningWarning(TacitWarning):
     """A column of numbers was cut into categories."""
 
 
+class IdentifierWarning(TacitWarning):
+    """A column of identifiers or free text was left out: nearly every row has a value of its own."""
+
+
 class ConvergenceWarning(TacitWarning):
     """An iteration stopped at its limit before its stopping rule held."""

@@ -70,7 +70,7 @@ def test_kinds_of_values_that_are_not_understood_are_refused(argument, value, wo
     [
         ("((x0,x1),(x2,x3));", "columns missing from the tree: 'x4'"),
         ("((x0,x1),(x2,x3),(x4,y));", "leaves of the tree that are no columns: 'y'"),
-        ("((x0,x1),(x2,x3),xx4);", "'x4' .nearest: 'xx4'"),
+        ("((x0,x1),(x2,x3),xx4);", "'x4' .did you mean 'xx4'"),
         ("((x0,x1),(x2,x3),x4", "the text ends before"),
         ([("h", "x0"), ("h", "x1"), ("x0", "x1")], "cycle"),
         ([("h", "x0"), ("g", "x1")], "nothing joins"),

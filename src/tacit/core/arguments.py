@@ -14,19 +14,34 @@ from tacit.errors import ArgumentError, ArgumentTypeError
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
-    """Raise an `ArgumentError` that names the nearest choice where a value is none of them."""
+    """Raise an `ArgumentError` that names a near choice where a value is none of them."""
     if isinstance(value, str) and value in choices:
         return
+    if len(choices) == 1:
+        raise ArgumentError(f"{name}={value!r}; give a number, or {choices[0]!r}")
     listed = ", ".join(repr(choice) for choice in choices)
     guess = did_you_mean(value, choices).replace(".", ";")
     raise ArgumentError(f"{name}={value!r} is not known{guess} Choose one of {listed}")
 
 
 def did_you_mean(value: object, known: Iterable[Any]) -> str:
-    """``"; did you mean 'x'?"`` where something known is near to a text, else a full stop."""
-    texts = {str(each): each for each in known}
-    near = difflib.get_close_matches(str(value), texts, n=1) if len(str(value)) > 1 else []
-    return f"; did you mean {texts[near[0]]!r}?" if near else "."
+    """``"; did you mean 'x'?"`` where something known is near to a text, else a full stop.
+
+    Examples
+    --------
+    >>> did_you_mean("Colur", ["colour", "size"]), did_you_mean("q", ["y", "T"])
+    ("; did you mean 'colour'?", '.')
+    """
+    near = near_to(value, known)
+    return f"; did you mean {near[0]!r}?" if near else "."
+
+
+def near_to(value: object, known: Iterable[Any]) -> list[Any]:
+    """The one of the known names that is near to a text, if any is."""
+    texts = {str(each).casefold(): each for each in known}
+    text = str(value).casefold()
+    near = difflib.get_close_matches(text, texts, n=1) if len(text) > 1 else []
+    return [texts[each] for each in near]
 
 
 def check_count(

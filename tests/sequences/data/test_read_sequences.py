@@ -287,10 +287,10 @@ def test_text_stands_for_numbers_and_numbers_for_text():
 
 def test_an_unknown_symbol_is_named_with_its_place_and_the_nearest():
     with pytest.raises(
-        CategoryError, match=r"sequence 2 holds 'adz' at position 1.*nearest is 'adj'"
+        CategoryError, match=r"sequence 2 holds 'adz' at position 1.*did you mean 'adj'"
     ):
         read_sequences([["verb"], [], ["verb", "adz"]], symbols=("adj", "noun", "verb"))
-    with pytest.raises(CategoryError, match=r"sequence 0 holds 9 at position 2.*nearest is 7"):
+    with pytest.raises(CategoryError, match=r"sequence 0 holds 9 at position 2.*symbols. They are"):
         read_sequences(np.array([[3, 7, 9]]), symbols=(3, 7))
     with pytest.raises(CategoryError, match=r"sequence 1 holds 'c' at position 0"):
         read_sequences(read_sequences(["ab", "c"]), symbols="ab")

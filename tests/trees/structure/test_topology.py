@@ -142,7 +142,7 @@ def test_a_star_finds_a_free_name_for_its_hub():
         ([("a", "b"), ("b", "c"), ("c", "a")], ["a"], "'c' - 'a' closes a cycle"),
         ([("a", "a")], ["a"], "'a' - 'a' closes a cycle"),
         ([("a", "b"), ("c", "d")], ["a"], "nothing joins 'a' and 'c'"),
-        ([("a", "b")], ["aa"], r"no node 'aa' \(nearest: 'a'\)"),
+        ([("a", "b")], ["aa"], r"no node 'aa' \(did you mean 'a'\?\)"),
         ([("a", "b")], [], "at least one observed"),
         ([("a", "b", 1, 2)], ["a"], "an edge is two names"),
         (["ab"], ["a"], "an edge is two names"),
@@ -206,9 +206,12 @@ def test_parse_lists_what_is_missing_and_what_is_extra_with_the_nearest_names():
     with pytest.raises(TopologyError) as error:
         Topology.parse("(age,heigth,(color,x),y);", ["age", "height", "weight", "colour", "x"])
     message = str(error.value)
-    assert "missing from the tree: 'height' (nearest: 'heigth'), 'weight'" in message
-    assert "'colour' (nearest: 'color')" in message
-    assert "no columns: 'heigth' (nearest: 'height'), 'color' (nearest: 'colour'), 'y'" in message
+    assert "missing from the tree: 'height' (did you mean 'heigth'?), 'weight'" in message
+    assert "'colour' (did you mean 'color'?)" in message
+    assert (
+        "no columns: 'heigth' (did you mean 'height'?), 'color' (did you mean 'colour'?), 'y'"
+        in message
+    )
 
 
 def test_parse_says_so_if_a_column_is_a_hidden_node():

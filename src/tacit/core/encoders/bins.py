@@ -18,7 +18,9 @@ _MOST_ROWS = 2**17
 Floats = NDArray[np.float64]
 
 
-def binned_column(name: str, values: Floats, weights: Floats, n_bins: int) -> Column:
+def binned_column(
+    name: str, values: Floats, weights: Floats, n_bins: int, *, dates: bool = False
+) -> Column:
     """A column cut at quantiles of its values, into at most `n_bins` bins and none of them empty.
 
     A cut is one of the values: the first whose cumulated weight reaches the quantile. So a row of weight two
@@ -34,6 +36,8 @@ def binned_column(name: str, values: Floats, weights: Floats, n_bins: int) -> Co
         How much each of them weighs; positive.
     n_bins : int
         Number of bins, at least two.
+    dates : bool
+        Whether the values are days since 1970-01-01, and the bins are to be called by dates.
     """
     reached = np.cumsum(weights)
     wanted = np.arange(1, n_bins) / n_bins * reached[-1]
@@ -46,7 +50,9 @@ def binned_column(name: str, values: Floats, weights: Floats, n_bins: int) -> Co
         float(_weighted_median(values[bins == place], weights[bins == place]))
         for place in range(len(cuts) + 1)
     ]
-    return Column(name, bin_labels(cuts), "binned", tuple(cuts.tolist()), tuple(centers))
+    return Column(
+        name, bin_labels(cuts, dates=dates), "binned", tuple(cuts.tolist()), tuple(centers)
+    )
 
 
 def even_cuts(values: Floats, n_bins: int, weights: Floats | None = None) -> Floats:
@@ -118,10 +124,14 @@ def _weighted_median(values: Floats, weights: Floats) -> np.float64:
     return median
 
 
-def bin_labels(cuts: Floats) -> tuple[str, ...]:
-    """What the bins are called: as few digits as keep the cuts apart."""
+def bin_labels(cuts: Floats, *, dates: bool = False) -> tuple[str, ...]:
+    """What the bins are called: as few digits as keep the cuts apart, or dates."""
     if len(cuts) == 0:
         return ("any",)
+    texts = [str(np.datetime64(0, "D") + np.timedelta64(int(cut), "D")) for cut in cuts]
+    if dates and len(set(texts)) == len(texts):
+        inner = [f"{low} to {high}" for low, high in pairwise(texts)]
+        return (f"up to {texts[0]}", *inner, f"after {texts[-1]}")
     for digits in range(3, 18):
         texts = [f"{cut:.{digits}g}" for cut in cuts]
         if len(set(texts)) == len(texts):

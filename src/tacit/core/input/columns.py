@@ -15,9 +15,13 @@ from numpy.typing import NDArray
 from tacit.core.encoders.bins import MOST_DISTINCT_FLOATS, binned_column
 from tacit.core.input.table import Column, Schema, listing
 from tacit.core.input.values import Numbers, Raw
-from tacit.errors import BinningWarning, DataError
+from tacit.errors import BinningWarning, DataError, IdentifierWarning
 
 Floats = NDArray[np.float64]
+
+# With so many rows or more, a column of which a larger share of rows have a value of their own is one of
+# identifiers, free text or numbers, not of categories.
+FEWEST_ROWS, NEARLY_DISTINCT = 30, 0.9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,11 +36,20 @@ class Seen:
         Their summed weights, all positive.
     levels : list, optional
         All levels of an ordered categorical, in their order.
+    n_rows : int
+        How many rows have a value and count.
+    declared : bool
+        Whether the caller said that these are categories.
+    days : (value,) float64, optional
+        Of dates: each value in days.
     """
 
     values: list[Any] | Floats
     weights: Floats
     levels: list[Any] | None = None
+    n_rows: int = 0
+    declared: bool = False
+    days: Floats | None = None
 
 
 def seen(raw: Raw, weights: Floats | None) -> Seen:
@@ -45,14 +58,19 @@ def seen(raw: Raw, weights: Floats | None) -> Seen:
         there = ~np.isnan(raw.values)
         if weights is not None:
             there &= weights > 0
-        return Seen(*_totals(raw.values[there], None if weights is None else weights[there]))
+        kept = raw.values[there]
+        return Seen(*_totals(kept, None if weights is None else weights[there]), n_rows=len(kept))
     # The first place is for what is missing.
     counts = np.bincount(raw.codes + 1, weights=weights, minlength=len(raw.values) + 1)[1:]
     levels, totals = raw.values if raw.levels else None, counts.astype(np.float64)
+    there = raw.codes >= 0 if weights is None else (raw.codes >= 0) & (weights > 0)
+    n_rows = int(np.count_nonzero(there))
     if np.count_nonzero(totals) == len(totals):
-        return Seen(raw.values, totals, levels)
+        return Seen(raw.values, totals, levels, n_rows, raw.declared, raw.days)
     used = np.flatnonzero(totals)
-    return Seen([raw.values[place] for place in used.tolist()], totals[used], levels)
+    values = [raw.values[place] for place in used.tolist()]
+    days = None if raw.days is None else raw.days[used]
+    return Seen(values, totals[used], levels, n_rows, raw.declared, days)
 
 
 def column_of_levels(name: str, raw: Raw) -> Column | None:
@@ -85,13 +103,13 @@ def learnt_column(
     DataError
         Where no row has a value.
     """
-    if any(isinstance(part.values, np.ndarray) for part in parts) and all(
-        isinstance(part.values, np.ndarray) or _are_numbers(part.values) for part in parts
-    ):
-        together = np.concatenate([np.asarray(part.values, dtype=np.float64) for part in parts])
-        distinct, weights = _totals(together, np.concatenate([part.weights for part in parts]))
+    numbers = _numbers_of(parts)
+    if numbers is not None:
+        distinct, weights = _totals(
+            np.concatenate(numbers), np.concatenate([part.weights for part in parts])
+        )
         if len(distinct) > MOST_DISTINCT_FLOATS:
-            return binned_column(name, distinct, weights, n_bins)
+            return binned_column(name, distinct, weights, n_bins, dates=parts[0].days is not None)
     values = {
         value
         for part in parts
@@ -104,6 +122,55 @@ def learnt_column(
     if any(part.levels is not None for part in parts):
         return Column(name, _ordered(values, parts), "ordered")
     return categorical_column(name, values)
+
+
+def _numbers_of(parts: Sequence[Seen]) -> list[Floats] | None:
+    """The values of all blocks as numbers to be cut into bins; None where they are categories.
+
+    Numbers are floats, dates, and integers of which nearly every row has one of its own.
+    """
+    days = [part.days for part in parts if part.days is not None]
+    if len(days) == len(parts):
+        return days
+    floats = any(isinstance(part.values, np.ndarray) for part in parts)
+    if not floats and not nearly_distinct(parts):
+        return None
+    if all(isinstance(part.values, np.ndarray) or _are_numbers(part.values) for part in parts):
+        return [np.asarray(part.values, dtype=np.float64) for part in parts]
+    return None
+
+
+def nearly_distinct(parts: Sequence[Seen]) -> bool:
+    """Whether nearly every row has a value of its own, in a column that was not declared categorical."""
+    n_rows = sum(part.n_rows for part in parts)
+    if n_rows < FEWEST_ROWS or any(part.declared or part.levels is not None for part in parts):
+        return False
+    if sum(len(part.values) for part in parts) <= NEARLY_DISTINCT * n_rows:
+        return False
+    distinct = set().union(*(part.values for part in parts))
+    return len(distinct) > NEARLY_DISTINCT * n_rows
+
+
+def is_identifier(parts: Sequence[Seen]) -> bool:
+    """Whether a column is one of identifiers or free text, of which nothing can be learnt."""
+    return (
+        all(part.days is None and not isinstance(part.values, np.ndarray) for part in parts)
+        and nearly_distinct(parts)
+        and all(isinstance(value, str) for part in parts for value in part.values)
+    )
+
+
+def warn_of_identifiers(names: Sequence[str]) -> None:
+    """An `IdentifierWarning` that names the columns that were left out, if any was."""
+    if not names:
+        return
+    which = f"column {names[0]!r}" if len(names) == 1 else f"columns {listing(names)}"
+    warnings.warn(
+        f"{which} left out: nearly every row has a text of its own, as identifiers and free text have, and "
+        f'nothing can be learnt of it. A categorical column (pandas: astype("category")) is kept',
+        IdentifierWarning,
+        stacklevel=3,
+    )
 
 
 def all_missing_text(name: str) -> str:
@@ -190,9 +257,9 @@ def warn_of_binning(schema: Schema) -> None:
         return
     which = f"column {cut[0]!r} holds" if len(cut) == 1 else f"columns {listing(cut)} hold"
     warnings.warn(
-        f"{which} floats with more than {MOST_DISTINCT_FLOATS} distinct values, and this model is one of "
+        f"{which} numbers with more than {MOST_DISTINCT_FLOATS} distinct values, and this model is one of "
         f"categories: the values were cut at quantiles (n_bins). KernelTree and GaussianTree take "
-        f"numbers as they are; integers or text instead of floats keep every value as a category",
+        f"numbers as they are; a categorical column keeps every value as a category",
         BinningWarning,
         stacklevel=3,
     )

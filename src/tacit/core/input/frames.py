@@ -7,7 +7,7 @@ kind of frame that the question came in.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tacit.core.input.values import (
     Raw,
+    dates_from,
     distinct_levels,
     plain_value,
     raw_from_arrow,
@@ -43,11 +44,14 @@ class Filled:
         -1 where the cell stays missing.
     numbers : (row,) float64, optional
         Numbers that stand in place of all that.
+    dates : str, optional
+        "date" or "datetime" where the numbers are days since 1970-01-01.
     """
 
     values: tuple[Any, ...]
     codes: NDArray[np.signedinteger[Any]]
     numbers: NDArray[np.float64] | None = None
+    dates: str | None = None
 
     @property
     def gaps(self) -> bool:
@@ -56,6 +60,8 @@ class Filled:
 
     def objects(self) -> NDArray[np.object_]:
         """A Python object per row, None where the cell stays missing."""
+        if self.numbers is not None and self.dates is not None:
+            return np.array([*self.arrow().to_pylist(), None], dtype=object)[:-1]
         if self.numbers is not None:
             found = self.numbers.astype(object)
             found[np.isnan(self.numbers)] = None
@@ -69,6 +75,9 @@ class Filled:
         """The column as an Arrow array; values of several types become text."""
         import pyarrow as pa
 
+        if self.numbers is not None and self.dates is not None:
+            kind = pa.date32() if self.dates == "date" else pa.timestamp("us")
+            return dates_from(self.numbers, kind)
         if self.numbers is not None:
             return pa.array(self.numbers, from_pandas=True)
         try:
@@ -236,7 +245,8 @@ def _raw_column(series: nw.Series[Any], name: str) -> Raw:
             # Through Arrow, levels that are intervals or periods would lose their text.
             native = series.to_native().array
             levels = list(native.categories)
-            return distinct_levels(levels, native.codes, name, ordered=native.ordered)
+            found = distinct_levels(levels, native.codes, name, ordered=native.ordered)
+            return replace(found, declared=True)
         if isinstance(dtype, nw.Object | nw.Unknown):
             return raw_from_objects(np.asarray(series.to_native(), dtype=object), name)
         if isinstance(series.to_native().dtype, np.dtype) and dtype.is_numeric():
@@ -274,6 +284,19 @@ def frame_like(columns: Mapping[Hashable, Filled], like: Any) -> Any:
             except nw.exceptions.InvalidOperationError:
                 continue  # a category that this frame's type cannot hold keeps its own
     return result.to_native()
+
+
+def with_other_columns(filled: Any, X: Any) -> Any:
+    """A frame that was made of X, with those columns of X that it lacks, in the order of X."""
+    frame, found = _frame(X), _frame(filled)
+    assert frame is not None
+    assert found is not None
+    others = [name for name in frame.columns if name not in found.columns]
+    if not others:
+        return filled
+    every = found.with_columns(*(frame[name] for name in others))
+    added = [name for name in found.columns if name not in frame.columns]
+    return every.select([*frame.columns, *added]).to_native()
 
 
 def _new_frame(columns: Mapping[Hashable, Filled], backend: Any) -> Any:
@@ -314,6 +337,8 @@ def _arrow_like(columns: Mapping[Hashable, Filled], frame: nw.DataFrame[Any]) ->
 def _cast(array: Any, kind: Any) -> Any:
     import pyarrow as pa
 
+    if pa.types.is_temporal(kind) and pa.types.is_floating(array.type):
+        return dates_from(array.to_numpy(zero_copy_only=False), kind)
     try:
         return array.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -352,6 +377,19 @@ def _pandas_column(pandas: Any, filled: Filled, dtype: Any, index: Any, name: st
     if isinstance(dtype, pandas.CategoricalDtype):
         places = _level_places(filled, list(dtype.categories), name)
         return pandas.Series(pandas.Categorical.from_codes(places, dtype=dtype), index=index)
+    if getattr(dtype, "kind", None) in ("M", "m") and (
+        filled.numbers is not None or _floats(filled)
+    ):
+        days = filled.numbers
+        if days is None:
+            days = np.array([*filled.values, np.nan], dtype=np.float64)[filled.codes]
+        import pyarrow as pa
+
+        kind = pa.timestamp("ns") if dtype.kind == "M" else pa.duration("ns")
+        found = pandas.Series(dates_from(days, kind).to_pandas().to_numpy(), index=index)
+        if getattr(dtype, "tz", None) is not None:
+            return found.dt.tz_localize("UTC").astype(dtype)
+        return found.astype(dtype)
     if filled.numbers is not None:
         return _pandas_numbers(pandas, filled.numbers, dtype, index)
     objects = pandas.Series(filled.objects(), index=index, dtype=object)
@@ -365,6 +403,10 @@ def _pandas_column(pandas: Any, filled: Filled, dtype: Any, index: Any, name: st
         return objects.astype(dtype)
     except (TypeError, ValueError):
         return objects  # a category that this frame's type cannot hold keeps its own
+
+
+def _floats(filled: Filled) -> bool:
+    return all(isinstance(value, float) for value in filled.values)
 
 
 def _pandas_numbers(pandas: Any, numbers: NDArray[np.float64], dtype: Any, index: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -107,6 +107,9 @@ class Schema:
     """
 
     columns: tuple[Column, ...]
+    left_out: tuple[str, ...] = field(
+        default=(), compare=False
+    )  # columns that nothing can be learnt of
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -152,11 +155,14 @@ class Schema:
         """The same columns with labels that are not text; nothing changes without any."""
         if not labels:
             return self
+        by_name = {str(label): label for label in labels}
         columns = (
-            column if isinstance(label, str) else replace(column, label=label)
-            for column, label in zip(self.columns, labels, strict=True)
+            column
+            if isinstance(by_name[column.name], str)
+            else replace(column, label=by_name[column.name])
+            for column in self.columns
         )
-        return type(self)(tuple(columns))
+        return replace(self, columns=tuple(columns))
 
     def __len__(self) -> int:
         return len(self.columns)

@@ -3,8 +3,9 @@
 Whatever the column was made of, its values end as text, integers, floats or booleans of Python, so that they
 can be compared, sorted, shown and written to a file:
 
-* dates, times and spans of time become their ISO text, members of an ``Enum`` their name, pandas' intervals
-  and periods their text, bytes are read as UTF-8, decimals become floats;
+* dates, times and spans of time become their ISO text and a number beside it, in days (of dates: since
+  1970-01-01), members of an ``Enum`` their name, pandas' intervals and periods their text, bytes are read as
+  UTF-8, decimals become floats;
 * ``None``, NaN, null, ``pandas.NA`` and ``NaT`` are missing;
 * anything else (dicts, lists, objects) is refused.
 """
@@ -16,7 +17,7 @@ import decimal
 import enum
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,11 +47,17 @@ class Distinct:
         The place of each row's value in `values`, -1 where it is missing.
     levels : bool
         Whether the values are the levels of an ordered categorical, whose order has a meaning.
+    declared : bool
+        Whether the caller said that these are categories: the column is a categorical, ordered or not.
+    days : (value,) float64, optional
+        Of dates, times and spans of time: each value in days.
     """
 
     values: list[Any]
     codes: NDArray[np.signedinteger[Any]]
     levels: bool = False
+    declared: bool = False
+    days: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +116,8 @@ def raw_from_arrow(column: pa.Array | pa.ChunkedArray, name: str) -> Raw:
     if isinstance(column, pa.ChunkedArray):
         column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     if isinstance(column, pa.DictionaryArray):
-        return _from_dictionary(column, name, ordered=column.type.ordered)
+        found = _from_dictionary(column, name, ordered=column.type.ordered)
+        return replace(found, declared=True)
     kind, types = column.type, pa.types
     if types.is_null(kind):
         return Distinct([], np.full(len(column), -1, dtype=np.int32))
@@ -119,6 +127,8 @@ def raw_from_arrow(column: pa.Array | pa.ChunkedArray, name: str) -> Raw:
         return _from_integers(*_filled(column))
     if types.is_floating(kind) or types.is_decimal(kind):
         return _numbers(column.cast(pa.float64()).to_numpy(zero_copy_only=False), name)
+    if types.is_temporal(kind) and not types.is_interval(kind):
+        return _from_dates(column, name)
     if types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType):
         return _from_any(column.to_pylist(), name)
     if kind == pa.string_view():
@@ -131,6 +141,60 @@ def _from_dictionary(column: pa.DictionaryArray, name: str, *, ordered: bool) ->
     if codes.dtype.kind == "f":  # NaN where the code is missing
         codes = np.where(np.isnan(codes), -1.0, codes)
     return distinct_levels(column.dictionary.to_pylist(), codes, name, ordered=ordered)
+
+
+def _from_dates(column: pa.Array, name: str) -> Distinct:
+    """Dates, times and spans of time: their text, and in days."""
+    coded = column.dictionary_encode()
+    found = _from_dictionary(coded, name, ordered=False)
+    days = days_of(coded.dictionary)
+    return replace(found, days=days) if len(days) == len(found.values) else found
+
+
+_PER_DAY = {"s": 86_400.0, "ms": 86_400e3, "us": 86_400e6, "ns": 86_400e9}
+
+
+def days_of(column: pa.Array) -> NDArray[np.float64]:
+    """Dates, times and spans of time of an Arrow array without gaps, in days; dates since 1970-01-01."""
+    import pyarrow as pa
+
+    whole = pa.types.is_date32(column.type) or pa.types.is_time32(column.type)
+    integers = column.cast(pa.int32() if whole else pa.int64()).to_numpy(zero_copy_only=False)
+    if pa.types.is_date(column.type):
+        return np.asarray(integers / (1.0 if whole else _PER_DAY["ms"]), dtype=np.float64)
+    return np.asarray(integers / _PER_DAY[column.type.unit], dtype=np.float64)
+
+
+def dates_from(days: NDArray[np.float64], kind: pa.DataType) -> pa.Array:
+    """Days as an Arrow array of dates, times or spans of time; null where they are NaN."""
+    import pyarrow as pa
+
+    missing = np.isnan(days)
+    whole = pa.types.is_date32(kind) or pa.types.is_time32(kind)
+    if pa.types.is_date(kind):
+        scaled = np.rint(days) * (1.0 if whole else _PER_DAY["ms"])
+    else:
+        scaled = np.rint(days * _PER_DAY[kind.unit])
+    integers = np.where(missing, 0.0, scaled).astype(np.int32 if whole else np.int64)
+    return pa.array(integers, mask=missing).cast(kind)
+
+
+def day_number(value: Any) -> float | None:
+    """One date, time or span of time in days, also as ISO text; None where the value is something else."""
+    import pyarrow as pa
+
+    if isinstance(value, str):
+        try:
+            value = dt.datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    try:
+        found = pa.array([value], from_pandas=True)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        return None
+    if not pa.types.is_temporal(found.type) or pa.types.is_interval(found.type) or found.null_count:
+        return None
+    return float(days_of(found)[0])
 
 
 def distinct_levels(
@@ -264,6 +328,8 @@ def as_numbers(raw: Raw) -> Numbers | None:
     """A column as floats; None where it holds something else than numbers."""
     if isinstance(raw, Numbers):
         return raw
+    if raw.days is not None:
+        return Numbers(np.append(raw.days, math.nan)[raw.codes])
     if not all(isinstance(value, int | float) for value in raw.values):
         return None
     table = np.array([*raw.values, math.nan], dtype=np.float64)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from pathlib import Path
 from typing import Any
 
+from tacit.core.arguments import did_you_mean
 from tacit.errors import ArgumentError
 from tacit.reproduce.runner.grids import GridTrial
 from tacit.reproduce.runner.outcomes import Outcome
@@ -60,8 +60,7 @@ def listing() -> list[tuple[str, str]]:
 def experiment(name: str) -> Experiment:
     """The experiment of a name."""
     if name not in HOMES:
-        near = difflib.get_close_matches(name, HOMES, n=1)
-        guess = f"; did you mean {near[0]!r}?" if near else ";"
+        guess = did_you_mean(name, HOMES).replace(".", ";")
         raise ArgumentError(f"no experiment is called {name!r}{guess} there are {', '.join(HOMES)}")
     module = importlib.import_module(f"tacit.reproduce.{HOMES[name]}")
     found: Experiment = module.EXPERIMENT

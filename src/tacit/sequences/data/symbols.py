@@ -7,7 +7,6 @@ say that a symbol is missing. Scalars of NumPy become those of Python.
 from __future__ import annotations
 
 import datetime as dt
-import difflib
 import math
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.arguments import did_you_mean
 from tacit.core.input.table import listing
 from tacit.core.input.values import Distinct, Numbers, distinct_numbers, raw_from_numpy
 from tacit.errors import ArgumentError, CategoryError, DataError
@@ -254,19 +254,11 @@ def _unknown_text(found: Distinct, lengths: Integers, symbols: Symbols, position
     sequence = int(np.searchsorted(ends, position, side="right"))
     place = position - int(ends[sequence] - lengths[sequence])
     value = found.values[found.codes[position]]
+    guess = did_you_mean(value, symbols) if isinstance(value, str) else "."
     return (
         f"sequence {sequence} holds {value!r} at position {place}, which is not one of the {len(symbols)} "
-        f"known symbols; the nearest is {_nearest(value, symbols)!r}. They are {listing(symbols)}; "
-        f"unknown='missing' takes what is not known as missing"
+        f"known symbols{guess} They are {listing(symbols)}; unknown='missing' takes others as missing"
     )
-
-
-def _nearest(value: Any, symbols: Symbols) -> Any:
-    numbers = [each for each in symbols if isinstance(each, int | float)]
-    if isinstance(value, int | float) and numbers:
-        return min(numbers, key=lambda each: abs(each - value))
-    by_text = {str(each): each for each in symbols}
-    return by_text[difflib.get_close_matches(str(value), by_text, n=1, cutoff=0.0)[0]]
 
 
 def recoded(sequences: Sequences, symbols: Symbols, unknown: str) -> Sequences:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-
+from tacit.core.arguments import near_to
 from tacit.core.input.chunks import Block
 from tacit.core.input.table import Schema, listing, unknown_column_text
 from tacit.errors import ColumnError, DataError
@@ -28,7 +27,10 @@ def matched_places(
         What to do with columns that the schema does not know: refuse them all, refuse those that look like a
         misspelling of one that is absent, or leave them out.
     """
+    left_out = getattr(schema, "left_out", ())
     if not block.named:
+        if len(block.names) > len(schema) and set(schema.names) <= set(block.names):
+            return [block.names.index(name) for name in schema.names]  # others were left out
         if len(block.names) != len(schema):
             raise DataError(
                 f"X has {len(block.names)} features, but Tacit is expecting {len(schema)} features as input. "
@@ -38,9 +40,9 @@ def matched_places(
     places = {name: place for place, name in enumerate(block.names)}
     absent = [name for name in schema.names if name not in places]
     for name in block.names:
-        if name in schema or extras == "ignore":
+        if name in schema or name in left_out or extras == "ignore":
             continue
-        near = difflib.get_close_matches(name, absent, n=1, cutoff=0.7)
+        near = near_to(name, absent)
         if extras == "error" or near:
             raise ColumnError(unknown_column_text(name, near or schema.names))
     if absent and not partial:

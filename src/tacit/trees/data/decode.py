@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.input.chunks import Block, as_source
-from tacit.core.input.frames import Filled, frame_like, is_frame
+from tacit.core.input.frames import Filled, frame_like, is_frame, with_other_columns
 from tacit.core.input.table import Codes, Column, Schema, Table
-from tacit.core.input.values import as_numbers
+from tacit.core.input.values import Distinct, as_numbers
 from tacit.errors import ArgumentError, ArgumentTypeError
 from tacit.trees.data.column_matching import matched_places
 
@@ -65,14 +65,15 @@ def complete(X: Any, coded: Table | Codes, schema: Schema | None = None) -> Any:
     Parameters
     ----------
     X : table
-        What the user brought, with holes. Columns that it lacks are added.
+        What the user brought, with holes. Columns that it lacks are added; those of a frame that the model
+        does not know stay as they are.
     coded : Table, or (row, column) integers
         The completed codes, a row for each row of X.
     schema : Schema, optional
         What the codes mean; not needed with a `Table`.
     """
     codes, schema = _codes_and_schema(coded, schema)
-    numbers = _observed_numbers(X, schema)
+    numbers, dates = _observed_numbers(X, schema)
     columns = {}
     for place, column in enumerate(schema.columns):
         filled = Filled(column.values, codes[:, place])
@@ -80,9 +81,10 @@ def complete(X: Any, coded: Table | Codes, schema: Schema | None = None) -> Any:
             imputed = np.array([*column.values, np.nan])[filled.codes]
             observed = numbers[place]
             known = np.where(np.isnan(observed), imputed, observed)
-            filled = Filled(column.values, filled.codes, known)
+            filled = Filled(column.values, filled.codes, known, dates.get(place))
         columns[schema.labels[place]] = filled
-    return _written(columns, X)
+    found = _written(columns, X)
+    return with_other_columns(found, X) if is_frame(X) else found
 
 
 def column_values(column: Column, codes: NDArray[np.integer[Any]]) -> NDArray[Any]:
@@ -92,20 +94,30 @@ def column_values(column: Column, codes: NDArray[np.integer[Any]]) -> NDArray[An
     return values
 
 
-def _observed_numbers(X: Any, schema: Schema) -> dict[int, NDArray[np.float64]]:
-    """The numbers of the columns that the schema cuts into bins, NaN where they are missing."""
+def _observed_numbers(
+    X: Any, schema: Schema
+) -> tuple[dict[int, NDArray[np.float64]], dict[int, str]]:
+    """The numbers of the columns that the schema cuts into bins, NaN where they are missing.
+
+    And which of them are dates.
+    """
     binned = [place for place, column in enumerate(schema.columns) if column.edges is not None]
+    dates: dict[int, str] = {}
     if not binned:
-        return {}
+        return {}, dates
     source = as_source(X)
     found: dict[int, list[NDArray[np.float64]]] = {place: [] for place in binned}
     for block in [source] if isinstance(source, Block) else source:
         sources = matched_places(block, schema, partial=True, extras="ignore")
         for place in binned:
-            numbers = as_numbers(block.read(sources[place])) if sources[place] >= 0 else None
+            raw = block.read(sources[place]) if sources[place] >= 0 else None
+            numbers = None if raw is None else as_numbers(raw)
+            if isinstance(raw, Distinct) and raw.days is not None:
+                whole = all(len(value) == len("1970-01-01") for value in raw.values)
+                dates[place] = "date" if whole else "datetime"
             nothing = np.full(block.n_rows, np.nan)
             found[place].append(nothing if numbers is None else numbers.values)
-    return {place: np.concatenate(parts) for place, parts in found.items()}
+    return {place: np.concatenate(parts) for place, parts in found.items()}, dates
 
 
 def _codes_and_schema(coded: Table | Codes, schema: Schema | None) -> tuple[Codes, Schema]:

@@ -15,6 +15,7 @@ from tacit.core.input.values import (
     Numbers,
     Raw,
     as_numbers,
+    day_number,
     distinct_numbers,
     plain_value,
 )
@@ -43,9 +44,11 @@ def category_code(column: Column, value: Any) -> int:
     code = _Lookup(column).code(plain)
     if code == UNKNOWN and isinstance(plain, str) and column.edges is not None:
         try:
-            return int(codes_of_numbers(np.array([float(plain)]), column.edges)[0])
+            number: float | None = float(plain)
         except ValueError:
-            pass
+            number = day_number(value)
+        if number is not None:
+            return int(codes_of_numbers(np.array([number]), column.edges)[0])
     if code == UNKNOWN:
         raise CategoryError(unknown_category_text(column, plain))
     return code
@@ -126,10 +129,7 @@ class _Lookup:
 
 def unknown_category_text(column: Column, value: Any) -> str:
     """The words for a value that is no category: what is near, and what there is."""
-    numbers = [each for each in column.categories if isinstance(each, int | float)]
-    guess = did_you_mean(value, column.categories)
-    if isinstance(value, int | float) and numbers:
-        guess = f"; the nearest is {min(numbers, key=lambda each: abs(each - value))!r}."
+    guess = did_you_mean(value, column.categories) if isinstance(value, str) else "."
     return (
         f"column {column.name!r} has no category {value!r}{guess} Its "
         f"categories are {listing(column.categories)}; unknown='missing' treats others as missing"

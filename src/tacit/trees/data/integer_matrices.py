@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.input.columns import Seen, minus_one_is_missing, small_column
+from tacit.core.input.columns import (
+    FEWEST_ROWS,
+    NEARLY_DISTINCT,
+    Seen,
+    minus_one_is_missing,
+    small_column,
+)
 from tacit.core.input.table import MISSING, SMALL_WIDTH, UNKNOWN, Schema
 from tacit.errors import CategoryError
 from tacit.trees.data.encode import unknown_category_text
@@ -137,6 +143,8 @@ def read_matrix(
         known[:, 0] = False
     else:
         known = present
+    if len(matrix) >= FEWEST_ROWS and known.sum(axis=1).max() > NEARLY_DISTINCT * len(matrix):
+        return None  # numbers rather than categories
     places = np.cumsum(known, axis=1, dtype=np.int16) - np.int16(1)
     values = (known.nonzero()[1] - 1).tolist()  # of all columns, one after the other
     stops = np.cumsum(np.count_nonzero(known, axis=1)).tolist()
@@ -163,5 +171,7 @@ def seen_cells(matrix: NDArray[Any], weights: NDArray[np.float64] | None) -> lis
         totals = np.bincount(column + np.int16(1), weights=weights, minlength=1)
         values: list[Any] = _values(totals)
         counts = totals[totals > 0].astype(np.float64)
-        parts.append(Seen([bool(value) for value in values] if boolean else values, counts))
+        shown: list[Any] = [bool(value) for value in values] if boolean else values
+        n_rows = len(column) if weights is None else int(np.count_nonzero(weights > 0))
+        parts.append(Seen(shown, counts, n_rows=n_rows))
     return parts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from tacit.core.encoders.bins import MOST_DISTINCT_FLOATS
 from tacit.core.input.chunks import Block, Chunks, as_source, check_size
-from tacit.core.input.columns import Seen, all_missing_text, learnt_column, seen
+from tacit.core.input.columns import (
+    Seen,
+    all_missing_text,
+    is_identifier,
+    learnt_column,
+    seen,
+    warn_of_identifiers,
+)
 from tacit.core.input.table import Column, unknown_column_text
 from tacit.core.input.values import Distinct, Raw, as_numbers
 from tacit.errors import ArgumentError, ColumnError, DataError
@@ -24,7 +31,7 @@ from tacit.trees.data.mixed_table import (
     NumberColumn,
     empty_mixed,
 )
-from tacit.trees.data.read_table import _places_of
+from tacit.trees.data.read_table import _places_of, check_anything_left
 from tacit.trees.data.sample_weight import as_weights, checked_weights
 
 Floats = NDArray[np.float64]
@@ -64,6 +71,7 @@ def read_mixed(
     source = as_source(X)
     blocks = _blocks(source)
     schema, n_rows = _learnt(blocks, continuous, categorical, sample_weight)
+    warn_of_identifiers(schema.left_out)
     weights = checked_weights(sample_weight, n_rows)
     found = empty_mixed(n_rows, schema, weights)
     unknown = "error" if weights is None else "missing"
@@ -248,14 +256,19 @@ class _Watched:
         if len(self.distinct) > MOST_DISTINCT_FLOATS or self.wanted == CONTINUOUS:
             self.many, self.parts, self.distinct = True, [], set()
 
+    @property
+    def left_out(self) -> bool:
+        """Whether the column holds identifiers or free text, of which nothing can be learnt."""
+        return not self.many and self.wanted is None and is_identifier(self.parts)
+
     def learnt(self, *, minus_one_is_missing: bool) -> Column:
         """The column that was watched."""
         if not self.many:
-            # As lists, so that not even many floats are cut into bins.
+            # As lists without days, so that nothing is cut into bins.
             parts = [
-                Seen(part.values.tolist(), part.weights, part.levels)
+                Seen(list(np.asarray(part.values).tolist()), part.weights, part.levels)
                 if isinstance(part.values, np.ndarray)
-                else part
+                else replace(part, n_rows=0, days=None)
                 for part in self.parts
             ]
             return learnt_column(
@@ -310,8 +323,10 @@ def _learnt(
     check_size(n_rows, len(watched) or 1)
     checked_weights(sample_weight, n_rows)
     missing = integers.minus_one_is_missing
-    columns = (each.learnt(minus_one_is_missing=missing) for each in watched)
-    return MixedSchema(tuple(columns)).labelled(labels), n_rows
+    columns = [each.learnt(minus_one_is_missing=missing) for each in watched if not each.left_out]
+    left_out = tuple(each.name for each in watched if each.left_out)
+    check_anything_left(columns, left_out)
+    return MixedSchema(tuple(columns), left_out).labelled(labels), n_rows
 
 
 def _first_sight(

@@ -8,8 +8,11 @@ What a value means:
 
 * Text, integers and booleans are categories, sorted. Categoricals are categories; ordered ones (and Enums)
   keep their order and also levels that no row shows.
-* Floats with at most 20 distinct values are categories (integral ones are shown as integers); a column of
-  floats with more is cut at quantiles, with a `BinningWarning`.
+* Floats and dates with at most 20 distinct values are categories (integral ones are shown as integers, dates
+  as text); a column with more is cut at quantiles, with a `BinningWarning`, and so are integers of which
+  nearly every row has one of its own.
+* Text of which nearly every row has one of its own (identifiers, free text) is left out, with an
+  `IdentifierWarning`. A categorical column is kept whatever it holds.
 * None, NaN, null, NA and NaT are missing; in CSV files also empty cells, ``NA``, ``?`` and their like. In an
   array of signed integers, -1 is missing if nothing in the array is smaller; not, however, where the array
   holds nothing but -1 and 1, which are spins. In frames and lists, -1 is an integer like any other.
@@ -18,7 +21,7 @@ What a value means:
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,15 +31,18 @@ from tacit.core.input.chunks import Block, Chunks, as_source, check_size
 from tacit.core.input.columns import (
     Seen,
     column_of_levels,
+    is_identifier,
     learnt_column,
     minus_one_is_missing,
     seen,
     warn_of_binning,
+    warn_of_identifiers,
 )
 from tacit.core.input.table import (
     LARGEST_INT16_CARD,
     MISSING,
     Codes,
+    Column,
     Schema,
     Table,
     empty_codes,
@@ -91,7 +97,7 @@ def read_table(X: Any, *, n_bins: int = 5, sample_weight: Any = None) -> Table:
     weights = checked_weights(sample_weight, source.n_rows)
     schema, codes = _read_block(source, n_bins, weights)
     schema = schema.labelled(source.labels)
-    warn_of_binning(schema)
+    _warn(schema)
     return Table(schema, codes, weights)
 
 
@@ -102,8 +108,14 @@ def learn_schema(X: Any, *, n_bins: int = 5, sample_weight: Any = None) -> Schem
     """
     _check_bins(n_bins)
     schema, _ = _learnt(_blocks(X), n_bins, sample_weight)
-    warn_of_binning(schema)
+    _warn(schema)
     return schema
+
+
+def _warn(schema: Schema) -> None:
+    """Name the columns that were cut into bins, and those that were left out."""
+    warn_of_binning(schema)
+    warn_of_identifiers(schema.left_out)
 
 
 def encode(
@@ -252,17 +264,32 @@ def _read_block(block: Block, n_bins: int, weights: Floats | None) -> tuple[Sche
         schema, _ = _learnt([block], n_bins, weights)
         return schema, _coded_block(block, schema, _lenient(weights), partial=False, extras="error")
     codes: Codes = np.empty((block.n_rows, len(block.names)), dtype=np.int16, order="F")
-    columns = []
+    columns: list[Column] = []
+    left_out = []
     for place, name in enumerate(block.names):
         raw = block.read(place)
         column = column_of_levels(name, raw) if everything_counts else None
         if column is None:
-            column = learnt_column(name, [seen(raw, weights)], n_bins=n_bins)
+            shown = seen(raw, weights)
+            if is_identifier([shown]):
+                left_out.append(name)
+                continue
+            column = learnt_column(name, [shown], n_bins=n_bins)
         if column.card > LARGEST_INT16_CARD and codes.dtype == np.int16:
             codes = codes.astype(np.int32, order="F")
-        codes[:, place] = coded(raw, column, unknown=_lenient(weights))
+        codes[:, len(columns)] = coded(raw, column, unknown=_lenient(weights))
         columns.append(column)
-    return Schema(tuple(columns)), codes
+    check_anything_left(columns, left_out)
+    return Schema(tuple(columns), tuple(left_out)), codes[:, : len(columns)]
+
+
+def check_anything_left(columns: Sequence[Column], left_out: Sequence[str]) -> None:
+    """Raise a `DataError` where identifiers and free text are all that a table holds."""
+    if not columns:
+        raise DataError(
+            f"in every column ({listing(left_out)}) nearly every row has a text of its own, as identifiers "
+            f'have; make a column categorical (pandas: astype("category")) to keep it'
+        )
 
 
 def _read_chunked(chunks: Chunks, n_bins: int, sample_weight: Any) -> Table:
@@ -281,7 +308,7 @@ def _read_chunked(chunks: Chunks, n_bins: int, sample_weight: Any) -> Table:
         raise DataError(
             f"the chunks had {n_rows} rows when they were run through first, and {start} the second time"
         )
-    warn_of_binning(schema)
+    _warn(schema)
     return Table(schema, codes, weights)
 
 
@@ -312,11 +339,14 @@ def _learnt(blocks: Iterable[Block], n_bins: int, sample_weight: Any) -> tuple[S
     check_size(n_rows, len(names) or 1)
     checked_weights(sample_weight, n_rows)
     missing = bool(values) and minus_one_is_missing(values)
-    columns = (
+    kept = {name: each for name, each in zip(names, parts, strict=True) if not is_identifier(each)}
+    left_out = tuple(name for name in names if name not in kept)
+    columns = tuple(
         learnt_column(name, column_parts, n_bins=n_bins, minus_one_is_missing=missing)
-        for name, column_parts in zip(names, parts, strict=True)
+        for name, column_parts in kept.items()
     )
-    return Schema(tuple(columns)).labelled(labels), n_rows
+    check_anything_left(columns, left_out)
+    return Schema(columns, left_out).labelled(labels), n_rows
 
 
 def _shown(block: Block, weights: Floats | None) -> list[Seen]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Collection, Mapping, Sequence
 
+from tacit.core.arguments import near_to
 from tacit.errors import TopologyError
 
 _SHOWN = 8
@@ -96,7 +96,7 @@ def _listed(names: Sequence[str], candidates: Sequence[str] = ()) -> str:
     """Some names in quotes, each with the nearest candidate, and how many more there are."""
     shown = []
     for name in names[:_SHOWN]:
-        near = difflib.get_close_matches(name, candidates, n=1)
-        shown.append(f"{name!r} (nearest: {near[0]!r})" if near else repr(name))
+        near = near_to(name, candidates)
+        shown.append(f"{name!r} (did you mean {near[0]!r}?)" if near else repr(name))
     more = len(names) - _SHOWN
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
