@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from tacit.datasets.texts import LEAST_COUNTS, corpus_path
+from tacit.language import kenlm as tacit_kenlm
 from tacit.language.data.corpus import read_corpus
 from tacit.language.kneser_ney_lm import KneserNeyLM
 from tacit.language.power_low_rank_lm import PowerLowRankLM
@@ -41,7 +42,7 @@ MOST_SECONDS = 240  # the thesis: 3.96 minutes on eight processors for 14 millio
 MEMORY = """
 import pathlib, sys
 from tacit.language.kneser_ney_lm import KneserNeyLM
-KneserNeyLM(3, least_count=int(sys.argv[2])).fit(sys.argv[1])
+KneserNeyLM(3, min_count=int(sys.argv[2])).fit(sys.argv[1])
 # Not that of getrusage, which begins with the memory of the process that started this one
 print(pathlib.Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
 """
@@ -82,16 +83,16 @@ def packed_keys(corpus, order):
     return first + 1j * (parts[3] * size + parts[4])
 
 
-def train(train_path, least_count):
+def train(train_path, min_count):
     print(f"learning from {train_path.name}, CPU seconds", flush=True)
-    corpus = read_corpus(train_path, least_count=least_count)
+    corpus = read_corpus(train_path, min_count=min_count)
     models = {}
     for order in (3, 5):
         keys = packed_keys(corpus, order)
         sorting, _ = best_of(lambda keys=keys: np.sort(keys))
         del keys
         learning, models[order] = best_of(
-            lambda order=order: KneserNeyLM(order, least_count=least_count).fit(train_path)
+            lambda order=order: KneserNeyLM(order, min_count=min_count).fit(train_path)
         )
         speed = corpus.n_words / learning / 1e6
         print(
@@ -125,7 +126,8 @@ def score(model, test_path, folder):
     n = corpus.n_words + corpus.n_lines
     batch = n / best_of(lambda: model._line_scores(corpus, begin=True, end=True))[0] / 1e6
     file = n / best_of(lambda: model.perplexity(test_path))[0] / 1e6
-    single = n / best_of(lambda: [model.log_prob(line) for line in lines])[0] / 1e6
+    sentence = tacit_kenlm.Model(model)  # the same interface as kenlm
+    single = n / best_of(lambda: [sentence.score(line) for line in lines])[0] / 1e6
     print(
         f"  at once {batch:.2f}, reading the file too {file:.2f}, by sentence {single:.2f}",
         flush=True,
@@ -138,7 +140,7 @@ def score(model, test_path, folder):
     model.to_arpa(folder / "model.arpa")
     peer = kenlm.Model(str(folder / "model.arpa"))
     theirs = n / best_of(lambda: [peer.score(line) for line in lines])[0] / 1e6
-    worst = max(abs(peer.score(line) - model.log_prob(line) / np.log(10)) for line in lines[:1000])
+    worst = max(abs(peer.score(line) - sentence.score(line)) for line in lines[:1000])
     print(f"  kenlm {theirs:.2f}; sentences differ by {worst:.1e} in log10 at most")
     verdict(
         f"at once {batch / theirs:.2f} of it, at least {LEAST_BATCH}", batch >= LEAST_BATCH * theirs
@@ -155,12 +157,12 @@ def by_clock(work):
     return time.perf_counter() - start, time.process_time() - cpu, result
 
 
-def ensembles(train_path, test_path, least_count, kenlm_speed):
+def ensembles(train_path, test_path, min_count, kenlm_speed):
     print("power low rank ensembles of order 3, seconds by the clock", flush=True)
     small = train_path.read_text(encoding="utf-8").split("\n")[:2000]
     PowerLowRankLM(3, random_state=0).fit(small).perplexity(["a"])
-    made = PowerLowRankLM(3, least_count=least_count, random_state=0)
-    peer = KneserNeyLM(3, least_count=least_count)
+    made = PowerLowRankLM(3, min_count=min_count, random_state=0)
+    peer = KneserNeyLM(3, min_count=min_count)
     before, peer_cpu, _ = by_clock(lambda: peer.fit(train_path))
     seconds, cpu, model = by_clock(lambda: made.fit(train_path))
     after, _, _ = by_clock(lambda: peer.fit(train_path))
@@ -180,15 +182,15 @@ def ensembles(train_path, test_path, least_count, kenlm_speed):
 
 
 def thesis(paths):
-    made = PowerLowRankLM(3, least_count=2, preset="thesis", random_state=0)
+    made = PowerLowRankLM(3, min_count=2, preset="thesis", random_state=0)
     seconds, _, model = by_clock(lambda: made.fit(paths))
     n_words = model.diagnostics_["n_words"] / 1e6
     what = f'preset="thesis", {n_words:.1f} million words: {seconds:.0f} seconds, at most {MOST_SECONDS}'
     verdict(what, seconds <= MOST_SECONDS)
 
 
-def memory(train_path, least_count):
-    command = [sys.executable, "-c", MEMORY, str(train_path), str(least_count)]
+def memory(train_path, min_count):
+    command = [sys.executable, "-c", MEMORY, str(train_path), str(min_count)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     megabytes = int(done.stdout) // 1024
     verdict(f"order 3 in {megabytes} MB, under {MOST_MEGABYTES}", megabytes < MOST_MEGABYTES)
@@ -198,16 +200,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the Penn treebank")
     name = "ptb" if parser.parse_args().quick else "english-eltec"
-    least_count = LEAST_COUNTS[name]
+    min_count = LEAST_COUNTS[name]
     KneserNeyLM(3).fit(["a b a", "b"]).perplexity(["a"])
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         train_path = unpacked(name, "train", folder)
         test_path = unpacked(name, "test", folder)
-        model = train(train_path, least_count)
+        model = train(train_path, min_count)
         kenlm_speed = score(model, test_path, folder)
-        memory(train_path, least_count)
-        ensembles(train_path, test_path, least_count, kenlm_speed)
+        memory(train_path, min_count)
+        ensembles(train_path, test_path, min_count, kenlm_speed)
         if name == "english-eltec":
             thesis([train_path, corpus_path("wikitext-2")])
 

@@ -51,7 +51,7 @@ def path(tmp_path):
 def test_odd_texts_give_models(path, kind, text):
     path.write_bytes(ODD[text])
     model = MODELS[kind]().fit(path)
-    assert model.next_proba("w b").sum() == pytest.approx(1, abs=1e-12)
+    assert model.predict_next_proba("w b").sum() == pytest.approx(1, abs=1e-12)
     assert 1 <= model.perplexity(path) < 5
     assert np.isfinite(model.score_samples(path)).all()
 

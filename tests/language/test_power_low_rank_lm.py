@@ -1,12 +1,13 @@
-"""The language model of power low rank ensembles: its door, its queries and its files."""
+"""The language model of power low rank ensembles: its arguments, queries and its files."""
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
+from sklearn.exceptions import NotFittedError
 
 import tacit
 from oracles.edited_files import edited
-from tacit.errors import ArgumentError, DataError, FileFormatError, NotAvailableError
+from tacit.errors import ArgumentError, DataError, FileFormatError
 from tacit.language.kneser_ney_lm import KneserNeyLM
 from tacit.language.power_low_rank_lm import PowerLowRankLM
 
@@ -27,7 +28,7 @@ def lines(seed, n=200):
 
 @pytest.fixture(scope="module")
 def model():
-    return PowerLowRankLM(3, n_starts=2, random_state=0).fit(lines(0), validation=lines(1, 50))
+    return PowerLowRankLM(3, n_restarts=2, random_state=0).fit(lines(0), validation=lines(1, 50))
 
 
 def test_words_of_classes_are_told_better_than_by_kneser_ney(model):
@@ -37,7 +38,7 @@ def test_words_of_classes_are_told_better_than_by_kneser_ney(model):
 
 @pytest.mark.parametrize("context", ["", "a1", "a1 b2", "b5 b5", "never seen", "c1 unseen a1 b1"])
 def test_next_words_have_probabilities_that_sum_to_one(model, context):
-    probs = model.next_proba(context)
+    probs = model.predict_next_proba(context)
     assert probs.sum() == pytest.approx(1.0, abs=1e-12)
     sentence = [*context.split(), "a2"]
     place = model.vocabulary_.ids(["a2"])[0]
@@ -47,11 +48,11 @@ def test_next_words_have_probabilities_that_sum_to_one(model, context):
 def test_a_line_at_once_is_its_words_one_by_one(model):
     for line in lines(3, 20):
         words = model.scores(line)
-        assert model.log_prob(line) == pytest.approx(
+        assert model.score_samples([line])[0] == pytest.approx(
             sum(word.log_prob for word in words), rel=1e-12
         )
     assert model.score_samples(lines(3, 20)) == pytest.approx(
-        [model.log_prob(line) for line in lines(3, 20)], rel=1e-12
+        [model.score_samples([line])[0] for line in lines(3, 20)], rel=1e-12
     )
 
 
@@ -64,7 +65,7 @@ def test_the_chosen_model_has_the_validation_perplexity_it_says(model):
 
 def test_the_seed_decides_and_threads_do_not():
     one, same, other = (
-        PowerLowRankLM(3, n_starts=1, random_state=seed, n_jobs=jobs).fit(lines(0))
+        PowerLowRankLM(3, n_restarts=1, random_state=seed, n_jobs=jobs).fit(lines(0))
         for seed, jobs in ((0, 1), (0, 2), (1, 1))
     )
     assert np.array_equal(one.model_.left, same.model_.left)
@@ -92,7 +93,7 @@ def test_powers_ranks_and_weights_can_be_given():
     ).fit(lines(0), validation=lines(1, 50))
     assert model.plans_[2].weights == (1.0, 1.0, 0.5)
     assert model.plans_[3].ranks == ()
-    assert model.next_proba("a1").sum() == pytest.approx(1.0, abs=1e-12)
+    assert model.predict_next_proba("a1").sum() == pytest.approx(1.0, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +106,7 @@ def test_powers_ranks_and_weights_can_be_given():
         {"powers": {2: "half"}},
         {"weights": {2: (2.0, 1.0)}},
         {"preset": "theses"},
-        {"n_starts": 0},
+        {"n_restarts": 0},
         {"base": "none"},
     ],
 )
@@ -115,8 +116,8 @@ def test_arguments_that_make_no_sense_are_refused(arguments):
 
 
 def test_nothing_learnt_and_nothing_to_learn_are_said():
-    with pytest.raises(NotAvailableError, match="call fit"):
-        PowerLowRankLM().log_prob("a")
+    with pytest.raises(NotFittedError):
+        PowerLowRankLM().score_samples(["a"])
     with pytest.raises(DataError):
         PowerLowRankLM().fit([])
 
@@ -186,4 +187,4 @@ def test_rows_and_columns_lie_within_their_factors(model, tmp_path, name, change
 def test_tiny_texts(lines, preset):
     for order in (1, 3, 4):
         model = PowerLowRankLM(order, preset=preset, random_state=0, n_jobs=2).fit(lines)
-        assert model.next_proba("a").sum() == pytest.approx(1, abs=1e-12)
+        assert model.predict_next_proba("a").sum() == pytest.approx(1, abs=1e-12)

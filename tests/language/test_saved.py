@@ -35,8 +35,8 @@ def asked(path):
     except FileFormatError:
         return None
     model.score_samples(LINES)
-    model.next_proba("a b")
-    return model.log_prob("c c c")
+    model.predict_next_proba("a b")
+    return model.scores("c c c")
 
 
 @settings(max_examples=150, deadline=None)

@@ -30,13 +30,15 @@ def lines(n=60, seed=0):
 def mixture():
     """Of words and of classes."""
     words = KneserNeyLM(2).fit(lines())
-    return MixedLM([words, ClassLM(2, 2, vocabulary=words.vocabulary_).fit(lines())], [0.25, 0.75])
+    return MixedLM(
+        [words, ClassLM(2, 2, vocabulary=words.vocabulary_).fit(lines())], [0.25, 0.75]
+    ).fit()
 
 
 MODELS = {
     "language-1-kneser-ney": lambda: KneserNeyLM(3),
     "language-1-backoff": lambda: KneserNeyLM(
-        3, modified=False, interpolated=False, pads="all", base="unigram", least_count=3
+        3, modified=False, interpolated=False, pads="all", base="unigram", min_count=3
     ),
     "language-1-classes": lambda: ClassLM(2, 3),
     "language-1-mixture": mixture,
@@ -53,7 +55,7 @@ def answers(model):
     asked = lines(6, seed=1)
     return {
         "score": model.score_samples(asked).tolist(),
-        "next": model.next_proba("a ça").tolist(),
+        "next": model.predict_next_proba("a ça").tolist(),
         "words": list(model.vocabulary_.words),
     }
 

@@ -64,5 +64,5 @@ def load_corpus(name: str, split: str = "train", *, vocabulary: Vocabulary | Non
     path = corpus_path(name, split)
     least = LEAST_COUNTS[name]
     if vocabulary is None and split != "train":
-        vocabulary = read_corpus(corpus_path(name), least_count=least).vocabulary
-    return read_corpus(path, vocabulary=vocabulary, least_count=least)
+        vocabulary = read_corpus(corpus_path(name), min_count=least).vocabulary
+    return read_corpus(path, vocabulary=vocabulary, min_count=least)

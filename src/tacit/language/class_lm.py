@@ -14,6 +14,7 @@ from tacit.language.language_queries import LanguageModel
 from tacit.language.model_files import CLASS_FILE
 
 if TYPE_CHECKING:
+    from tacit.core.summary import Summary
     from tacit.language.data.corpus import Corpus
     from tacit.language.data.vocabulary import Vocabulary
     from tacit.language.model.backoff import GramModel
@@ -22,30 +23,27 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# How often a word that the text lacks is taken to have occurred in its class.
-UNSEEN = 0.5
-
 
 class ClassLM(LanguageModel):
     """An n-gram model of word classes (Brown et al. 1992; Kneser and Ney 1993).
 
-    Words are put into classes by exchange, so that classes tell most about the class that follows. The next
-    class is predicted by a Kneser-Ney model of classes, and the word by its share of its class. Alone it is
-    weaker than a model of words; mixed with one (`MixedLM`) it knows of words that were not seen together.
+    The exchange algorithm finds the classes that predict the next class best. The next class is predicted by
+    a Kneser-Ney model of classes, and the word by its relative frequency in its class. Alone it is weaker
+    than a model of words; mixed with one (`MixedLM`) it helps with words that were not seen together.
 
     Parameters
     ----------
     order : int
         Classes of the longest n-grams.
     n_classes : int
-    vocabulary, least_count, n_words, markers, unknown, progress
+    vocabulary, min_count, n_words, markers, unknown, progress
         As for `KneserNeyLM`.
 
     Attributes
     ----------
     classes_ : (word,) int64
         The class of each word of ``vocabulary_``; 0 is that of the markers of lines.
-    shares_ : (word,)
+    word_given_class_ : (word,)
         The probability of each word within its class.
     model_ : GramModel
         Of classes.
@@ -56,12 +54,12 @@ class ClassLM(LanguageModel):
     >>> model = ClassLM(order=2, n_classes=3).fit(
     ...     ["a cat ran", "the dog ran", "a dog sat", "the cat sat"]
     ... )
-    >>> round(float(model.next_proba("the cat").sum()), 12)
+    >>> round(float(model.predict_next_proba("the cat").sum()), 12)
     1.0
     """
 
     classes_: Integers
-    shares_: Array
+    word_given_class_: Array
     model_: GramModel
     _file = CLASS_FILE
 
@@ -71,7 +69,7 @@ class ClassLM(LanguageModel):
         n_classes: int = 200,
         *,
         vocabulary: Any = None,
-        least_count: int = 1,
+        min_count: int = 1,
         n_words: int | None = None,
         markers: str = "error",
         unknown: str = "word",
@@ -80,7 +78,7 @@ class ClassLM(LanguageModel):
         self.order = order
         self.n_classes = n_classes
         self.vocabulary = vocabulary
-        self.least_count = least_count
+        self.min_count = min_count
         self.n_words = n_words
         self.markers = markers
         self.unknown = unknown
@@ -90,8 +88,8 @@ class ClassLM(LanguageModel):
         """Learn classes, and the model of classes, from text; see `KneserNeyLM.fit`."""
         from tacit.language.data.vocabulary import Vocabulary
         from tacit.language.learn.counting import pace
-        from tacit.language.learn.word_classes import exchanged_classes
-        from tacit.language.model.kneser_ney import kneser_ney
+        from tacit.language.learn.kneser_ney import kneser_ney
+        from tacit.language.learn.word_classes import exchanged_classes, word_probabilities
         from tacit.language.moments.ngram_counts import GramCounts
 
         self._check_arguments()
@@ -99,26 +97,36 @@ class ClassLM(LanguageModel):
             corpus = self._reading().corpus(X, watch=pace(report, "reading", 0.0, 0.1))
             report(0.1, f"counting {corpus.n_words:,} words")
             pairs = GramCounts.of(corpus, 2)
-            report(0.2, f"putting words into {self.n_classes} classes")
-            found = exchanged_classes(pairs, self.n_classes)
+            report(0.2, f"finding {self.n_classes} classes")
+            classes = exchanged_classes(pairs, self.n_classes)
             report(0.9, "smoothing")
-            names = Vocabulary.of_words([f"c{own}" for own in range(1, found.n_classes)])
-            counts = GramCounts.of(_class_corpus(corpus, found.of, names), self.order)
+            names = Vocabulary.of_words([f"c{number}" for number in range(1, classes.n_classes)])
+            counts = GramCounts.of(_class_corpus(corpus, classes.of, names), self.order)
             model, discounts = kneser_ney(counts, modified=True, base="unigram")
         diagnostics = {
             "n_words": corpus.n_words,
             "n_lines": corpus.n_lines,
             "n_types": len(corpus.vocabulary),
-            "n_classes": found.n_classes - 1,
-            "n_sweeps": found.n_sweeps,
-            "objective": found.objective,
+            "n_classes": classes.n_classes - 1,
+            "n_sweeps": classes.n_sweeps,
+            "objective": classes.objective,
             "n_grams": [len(table) for table in counts.tables],
-            "discounts": [list(each.values) for each in discounts],
-            "discount_sources": [each.source for each in discounts],
+            "discounts": [list(order.values) for order in discounts],
+            "discount_sources": [order.source for order in discounts],
         }
-        shares = _shares(pairs.tables[0].counts, found.of)
-        self._keep(corpus.vocabulary, found.of, shares, model, diagnostics)
+        self.vocabulary_, self.classes_, self.model_ = corpus.vocabulary, classes.of, model
+        self.word_given_class_ = word_probabilities(pairs.tables[0].counts, classes.of)
+        self.diagnostics_ = diagnostics
+        self._places = _class_places(classes.of)
         return self
+
+    def summary(self) -> Summary:
+        """The largest classes with their words; text, n-grams of classes and discounts."""
+        from tacit.language.query.summary import class_summary
+
+        self._check_fitted()
+        words = self.vocabulary_, self.classes_, self.word_given_class_
+        return class_summary(self.model_.order, *words, self.diagnostics_)
 
     def _check_arguments(self) -> None:
         check_count("order", self.order)
@@ -129,26 +137,14 @@ class ClassLM(LanguageModel):
         super()._restore(values)
         self._places = _class_places(self.classes_)
 
-    def _keep(
-        self,
-        vocabulary: Vocabulary,
-        classes: Integers,
-        shares: Array,
-        model: GramModel,
-        diagnostics: dict[str, Any],
-    ) -> None:
-        self.vocabulary_, self.classes_, self.shares_ = vocabulary, classes, shares
-        self.model_, self.diagnostics_ = model, diagnostics
-        self._places = _class_places(classes)
-
     def _line_scores(self, corpus: Corpus, *, begin: bool, end: bool) -> LineScores:
         from tacit.language.query.backoff import LineScores, score_corpus
 
-        inner = _class_corpus(corpus, self.classes_, self.model_.vocabulary)
-        found = score_corpus(self.model_, inner, begin=begin, end=end)
-        logs = found.log_probs.copy()
-        logs[corpus.word_places(ends=end)] += np.log(self.shares_[corpus.ids])
-        return LineScores.of(corpus, logs, found.orders, end=end)
+        class_corpus = _class_corpus(corpus, self.classes_, self.model_.vocabulary)
+        scores = score_corpus(self.model_, class_corpus, begin=begin, end=end)
+        log_probs = scores.log_probs.copy()
+        log_probs[corpus.word_places(ends=end)] += np.log(self.word_given_class_[corpus.ids])
+        return LineScores.of(corpus, log_probs, scores.orders, end=end)
 
     def _start(self, *, begin: bool) -> int:
         from tacit.language.query.backoff import NO_STATE, begin_state
@@ -158,18 +154,17 @@ class ClassLM(LanguageModel):
     def _step(self, state: int, word: int) -> tuple[float, int, int]:
         from tacit.language.query.backoff import score_step
 
-        log_prob, order, behind = score_step(self.model_, state, int(self._places[word]))
-        return log_prob + float(np.log(self.shares_[word])), order, behind
+        log_prob, order, after = score_step(self.model_, state, int(self._places[word]))
+        return log_prob + float(np.log(self.word_given_class_[word])), order, after
 
     def _distribution(self, state: int) -> Array:
         from tacit.language.query.backoff import next_probs
 
-        found: Array = next_probs(self.model_, state)[self._places] * self.shares_
-        return found
+        return np.asarray(next_probs(self.model_, state)[self._places] * self.word_given_class_)
 
 
 def _class_places(classes: Integers) -> NDArray[np.int32]:
-    """(word,) the number of each word's class in the vocabulary of classes; markers are themselves."""
+    """(word,) the class of each word in the vocabulary of classes; markers stay markers."""
     from tacit.language.data.vocabulary import BEGIN, END
 
     places = classes + END
@@ -182,14 +177,3 @@ def _class_corpus(corpus: Corpus, classes: Integers, names: Vocabulary) -> Corpu
     from tacit.language.data.corpus import Corpus
 
     return Corpus(_class_places(classes)[corpus.ids], corpus.ends, names)
-
-
-def _shares(frequency: Integers, classes: Integers) -> Array:
-    """(word,) the share of each word of its class; markers are alone."""
-    from tacit.language.data.vocabulary import BEGIN, END
-
-    counts = np.maximum(frequency, UNSEEN).astype(np.float64)
-    counts[[BEGIN, END]] = 0.0
-    shares: Array = counts / np.maximum(np.bincount(classes, counts), UNSEEN)[classes]
-    shares[[BEGIN, END]] = 1.0
-    return shares

@@ -2,7 +2,7 @@
 
 >>> from tacit.language import kenlm  # instead of: import kenlm
 
-All logarithms here are to base 10, as there; everywhere else in Tacit they are natural.
+Logarithms are to base 10 here, as in KenLM; everywhere else in Tacit they are natural.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ _TEN = float(np.log(10.0))
 
 
 class LoadMethod:
-    """How ``kenlm.Model`` loads binary files; named for those that set it, and not used."""
+    """How ``kenlm.Model`` loads binary files; accepted and not used."""
 
     LAZY, POPULATE_OR_LAZY, POPULATE_OR_READ, READ, PARALLEL_READ = range(5)
 
 
 class ARPALoadComplain:
-    """What ``kenlm.Model`` complains about; named for those that set it, and not used."""
+    """What ``kenlm.Model`` complains about; accepted and not used."""
 
     ALL, EXPENSIVE, NONE = range(3)
 
 
 class Config:
-    """Settings of ``kenlm.Model``; taken from those that pass them, and not used."""
+    """Settings of ``kenlm.Model``; accepted and not used."""
 
     def __init__(self) -> None:
         self.load_method = LoadMethod.POPULATE_OR_READ
@@ -44,7 +44,7 @@ class Config:
 
 @total_ordering
 class State:
-    """What a model remembers of the words so far; to be written to by a `Model`."""
+    """The state of a model after some words; written by a `Model`."""
 
     __slots__ = ("_at",)
 
@@ -70,7 +70,7 @@ class State:
 
 
 class FullScoreReturn:
-    """What `Model.BaseFullScore` says of a word."""
+    """The score of a word by `Model.BaseFullScore`."""
 
     __slots__ = ("log_prob", "ngram_length", "oov")
 
@@ -89,10 +89,10 @@ class Model:
     Parameters
     ----------
     path : str, path or fitted model
-        An ARPA file, packed or not, a model file of Tacit, or an n-gram model that was fitted just now.
+        An ARPA file, compressed or not, a model file of Tacit, or a fitted n-gram model.
         KenLM's own binary files are not read.
     config
-        A `Config`; not used, for those that pass one to ``kenlm.Model``.
+        A `Config`; accepted and not used.
     """
 
     def __init__(self, path: str | os.PathLike[str] | BackoffLM, config: Any = None) -> None:
@@ -115,7 +115,7 @@ class Model:
     def score(self, sentence: str | bytes, bos: bool = True, eos: bool = True) -> float:
         """The logarithm to base 10 of the probability of a sentence: log10 p(sentence </s> | <s>)."""
         text = sentence if isinstance(sentence, str) else _text(sentence)
-        log_prob = self._model._text_log_prob(text, begin=bos, end=eos, refuse=False)  # noqa: SLF001  the same room
+        log_prob = self._model._text_log_prob(text, begin=bos, end=eos)  # noqa: SLF001  the same family
         return log_prob / _TEN
 
     def perplexity(self, sentence: str | bytes) -> float:
@@ -131,26 +131,26 @@ class Model:
 
         ids = np.array(self._known.line_places(_text(sentence)), dtype=np.int32)
         corpus = Corpus(ids, np.array([len(ids)]), self._known)
-        found = self._model._line_scores(corpus, begin=bos, end=eos)  # noqa: SLF001
-        logs = (found.log_probs / _TEN).tolist()
-        yield from zip(logs, found.orders.tolist(), found.unknown.tolist(), strict=True)
+        scores = self._model._line_scores(corpus, begin=bos, end=eos)  # noqa: SLF001
+        log_probs = (scores.log_probs / _TEN).tolist()
+        yield from zip(log_probs, scores.orders.tolist(), scores.unknown.tolist(), strict=True)
 
     def BeginSentenceWrite(self, state: State) -> None:
         """Make a state that of the beginning of a sentence."""
         state._at = self._model._begin  # noqa: SLF001
 
     def NullContextWrite(self, state: State) -> None:
-        """Make a state one that knows nothing."""
+        """Make a state that of no context."""
         state._at = -1  # noqa: SLF001
 
     def BaseScore(self, in_state: State, word: str | bytes, out_state: State) -> float:
-        """The log10 probability of a word after a state; the state behind it is written."""
+        """The log10 probability of a word after a state; the state after it is written."""
         return self.BaseFullScore(in_state, word, out_state).log_prob
 
     def BaseFullScore(
         self, in_state: State, word: str | bytes, out_state: State
     ) -> FullScoreReturn:
-        """Log10 probability, length of the n-gram and unknown or not; the state behind is written."""
+        """Log10 probability, length of the n-gram and unknown or not; the state after it is written."""
         place = int(self._known.ids([_text(word)])[0])
         log_prob, order, out_state._at = self._model._step(in_state._at, place)  # noqa: SLF001
         return FullScoreReturn(log_prob / _TEN, order, place == UNKNOWN)
@@ -167,7 +167,7 @@ def _text(given: str | bytes) -> str:
         return given
     if isinstance(given, bytes):
         return given.decode()
-    raise ArgumentTypeError(f"{given!r} is no text; give a string, words with blanks between them")
+    raise ArgumentTypeError(f"{given!r} is not a text; give a string of words separated by blanks")
 
 
 LanguageModel = Model

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from tacit.core.arguments import check_choice, check_count
 from tacit.core.progress import Report, reporting
 from tacit.errors import ArgumentError, NotAvailableError
-from tacit.language.language_queries import LanguageModel, Sentence
+from tacit.language.language_queries import LanguageModel
 from tacit.language.model_files import BACKOFF_FILE
 
 if TYPE_CHECKING:
+    from tacit.core.summary import Summary
     from tacit.language.data.corpus import Corpus
-    from tacit.language.model.backoff import GramModel
-    from tacit.language.model.kneser_ney import Discounts
+    from tacit.language.model.backoff import Discounts, GramModel
     from tacit.language.moments.ngram_counts import GramCounts
     from tacit.language.query.backoff import LineScores
 
@@ -38,24 +38,24 @@ class BackoffLM(LanguageModel):
         """The model of an ARPA file, which may be packed (``.gz``, ``.bz2``, ``.xz``, ``.zst``)."""
         from tacit.language.files.arpa import read_arpa
 
-        model, found = BackoffLM(), read_arpa(path)
-        model._keep(found, {"n_grams": np.diff(found.offsets).tolist(), "pads": 1})
+        model, grams = BackoffLM(), read_arpa(path)
+        model._keep(grams, {"n_grams": np.diff(grams.offsets).tolist(), "pads": 1})
         return model
 
     def to_arpa(self, path: Any) -> None:
-        """Write an ARPA file (logarithms to base 10, seven digits behind the point).
+        """Write an ARPA file (logarithms to base 10, seven decimals).
 
         Raises
         ------
         NotAvailableError
-            The model has several ``<s>`` in front of lines, which programs that read such files do not.
+            The model has several ``<s>`` in front of lines, which readers of such files do not support.
         """
         from tacit.language.files.arpa import write_arpa
 
         self._check_fitted()
         if self.diagnostics_.get("pads", 1) > 1:
             raise NotAvailableError(
-                "programs that read ARPA files put one <s> in front of a line, this model has "
+                "readers of ARPA files put one <s> in front of a line, this model has "
                 f'{self.diagnostics_["pads"]}; fit with pads="one"'
             )
         write_arpa(self.model_, path)
@@ -65,6 +65,14 @@ class BackoffLM(LanguageModel):
         """The highest order of its n-grams."""
         self._check_fitted()
         return self.model_.order
+
+    def summary(self) -> Summary:
+        """Order, text, n-grams and discounts of each order."""
+        from tacit.language.query.summary import backoff_summary
+
+        self._check_fitted()
+        name = type(self).__name__
+        return backoff_summary(name, self.order_, self.vocabulary_, self.diagnostics_)
 
     def _restore(self, values: Mapping[str, Any]) -> None:
         self._keep(values["model_"], values["diagnostics_"])
@@ -77,7 +85,7 @@ class BackoffLM(LanguageModel):
         from tacit.language.query.backoff import begin_state
 
         self.model_, self.vocabulary_, self.diagnostics_ = model, model.vocabulary, diagnostics
-        # At hand for single sentences, where even an import takes its time.
+        # Kept for single sentences, for which even an import takes long.
         self._packed, self._begin, self._score_text = packed(model), begin_state(model), score_text
 
     def _line_scores(self, corpus: Corpus, *, begin: bool, end: bool) -> LineScores:
@@ -85,20 +93,12 @@ class BackoffLM(LanguageModel):
 
         return score_corpus(self.model_, corpus, begin=begin, end=end)
 
-    def log_prob(self, sentence: Sentence, *, begin: bool = True, end: bool = True) -> float:
-        """The natural log-probability of a sentence, see `LanguageModel.log_prob`."""
-        if isinstance(sentence, str) and hasattr(self, "diagnostics_"):
-            found = self._text_log_prob(sentence, begin=begin, end=end, refuse=True)
-            if found <= 0:
-                return found
-        return super().log_prob(sentence, begin=begin, end=end)
-
-    def _text_log_prob(self, text: str, *, begin: bool, end: bool, refuse: bool) -> float:
-        """The same of a text with blanks between words; infinite where it holds markers and may not."""
+    def _text_log_prob(self, text: str, *, begin: bool, end: bool) -> float:
+        """The natural log-probability of one sentence, without the overhead of reading a corpus."""
         coded = np.frombuffer(text.encode(), dtype=np.uint8)
         start, stop = self._begin if begin else -1, 2 if end else -1
         table = self.vocabulary_.packed_table
-        return self._score_text(self._packed, table, coded, start, stop, refuse)  # type: ignore[no-any-return]
+        return self._score_text(self._packed, table, coded, start, stop)  # type: ignore[no-any-return]
 
     def _start(self, *, begin: bool) -> int:
         return self._begin if begin else -1
@@ -118,8 +118,8 @@ class KneserNeyLM(BackoffLM):
     """An n-gram language model with Kneser-Ney smoothing.
 
     The defaults are those of KenLM's ``lmplz``: modified, interpolated, unigrams mixed with a uniform
-    distribution over all words and ``<unk>``, one ``<s>`` in front of a line; perplexities are the same. Sums
-    of probabilities are one after every context.
+    distribution over all words and ``<unk>``, one ``<s>`` in front of a line; perplexities are the same.
+    Probabilities sum to one after every context.
 
     Parameters
     ----------
@@ -128,47 +128,47 @@ class KneserNeyLM(BackoffLM):
     modified : bool
         Three discounts for each order (Chen and Goodman, 1998), or one (Kneser and Ney, 1995).
     interpolated : bool
-        Whether words seen after a context get a share from the order below too, or only the others
+        Whether all words after a context get probability from the order below, or only unseen ones
         (back-off).
     discounts : "auto" or numbers
-        By default estimated for each order; where counts are too few or too regular for that, one discount
-        serves for all counts, or 0.5, 1 and 1.5, and `diagnostics_` says so. Otherwise one number, or three
-        (for counts of 1, 2, and 3 or more), or a list of these for each order.
+        By default estimated for each order; if counts are too few or too regular, one discount is used for
+        all counts, or 0.5, 1 and 1.5, and `diagnostics_` says so. Otherwise one number, or three (for counts
+        of 1, 2, and 3 or more), or a list of these for each order.
     base : {"uniform", "unigram"}
-        What order 1 is mixed with: the same for all words, as KenLM has it, or nothing (Parikh, 2015).
+        What order 1 is interpolated with: a uniform distribution, as in KenLM, or nothing (Parikh, 2015).
     pads : {"one", "all"}
-        How many ``<s>`` stand in front of a line: one, or ``order - 1``. With all of them and plain
-        discounts, expected counts of words are those of the text (to all orders, with ``base="unigram"``);
-        modified discounts never have that.
+        How many ``<s>`` precede a line: one, or ``order - 1``. With all of them and plain discounts, expected
+        counts of words are those of the text (in all orders, with ``base="unigram"``); with modified
+        discounts they are not.
     vocabulary : list of str or Vocabulary, optional
         The words to know; others become ``<unk>``. By default those of the text.
-    least_count : int
+    min_count : int
         Words of the text that occur less often become ``<unk>``, which is then a word like others.
     n_words : int, optional
-        At most so many words, the most frequent ones.
+        Size of the vocabulary at most; the most frequent words are kept.
     markers : {"error", "skip"}
         What to do with ``<s>`` and ``</s>`` in a text.
     unknown : {"word", "error", "skip"}
         What to do with ``<unk>`` in a text.
     memory : int or str, optional
-        Bytes that counting may use, about, as 300_000_000 or "300MB": the text is then read twice, and
-        counted in pieces on disk. The model is the same; it must fit memory itself.
+        Approximate memory for counting, in bytes or as "300MB": the text is then read twice, and counted in
+        pieces on disk. The model is the same; it must fit in memory itself.
     folder : path, optional
-        Where the pieces go and stay: work that was broken off goes on after the last piece. By default a
+        Where the pieces are written and kept: interrupted work continues after the last piece. By default a
         temporary folder.
     progress : None, bool or callable
-        True draws a bar on a terminal; a callable gets (share done, text).
+        True draws a bar on a terminal; a callable gets (fraction done, text).
 
     Attributes
     ----------
     vocabulary_ : Vocabulary
         ``<unk>``, ``<s>``, ``</s>`` and all words, the most frequent first.
     model_ : GramModel
-        Probabilities of n-grams and weights of contexts.
+        Probabilities of n-grams and back-off weights.
     discounts_ : list of Discounts
-        For each order, with where they come from.
+        For each order, with their source.
     diagnostics_ : dict
-        In plain values.
+        Sizes of the text, n-grams per order, discounts.
 
     Examples
     --------
@@ -176,7 +176,7 @@ class KneserNeyLM(BackoffLM):
     >>> model = KneserNeyLM(order=2).fit(["the cat sat", "the dog sat", "a cat ran"])
     >>> model.top("the", 2)[0][0] in {"cat", "dog"}
     True
-    >>> round(float(model.next_proba("the cat").sum()), 12)
+    >>> round(float(model.predict_next_proba("the cat").sum()), 12)
     1.0
     >>> model.perplexity(["the cow sat"]).n_unknown
     1
@@ -192,7 +192,7 @@ class KneserNeyLM(BackoffLM):
         base: str = "uniform",
         pads: str = "one",
         vocabulary: Any = None,
-        least_count: int = 1,
+        min_count: int = 1,
         n_words: int | None = None,
         markers: str = "error",
         unknown: str = "word",
@@ -207,7 +207,7 @@ class KneserNeyLM(BackoffLM):
         self.base = base
         self.pads = pads
         self.vocabulary = vocabulary
-        self.least_count = least_count
+        self.min_count = min_count
         self.n_words = n_words
         self.markers = markers
         self.unknown = unknown
@@ -248,17 +248,17 @@ class KneserNeyLM(BackoffLM):
             return self._learn(counts, report)
 
     def _learn(self, counts: GramCounts, report: Report) -> Self:
-        from tacit.language.model.kneser_ney import kneser_ney
+        from tacit.language.learn.kneser_ney import kneser_ney
 
         report(0.8, f"smoothing {sum(map(len, counts.tables)):,} n-grams")
-        model, used = kneser_ney(
+        model, discounts = kneser_ney(
             counts,
             modified=self.modified,
             interpolated=self.interpolated,
             discounts=self._given(counts.order),
             base=self.base,
         )
-        self.discounts_ = used
+        self.discounts_ = discounts
         self._keep(
             model,
             {
@@ -267,14 +267,14 @@ class KneserNeyLM(BackoffLM):
                 "n_types": len(counts.vocabulary),
                 "n_grams": [len(table) for table in counts.tables],
                 "pads": counts.pads,
-                "discounts": [list(each.values) for each in used],
-                "discount_sources": [each.source for each in used],
+                "discounts": [list(order.values) for order in discounts],
+                "discount_sources": [order.source for order in discounts],
             },
         )
         return self
 
     def _given(self, order: int) -> list[Discounts] | None:
-        from tacit.language.model.kneser_ney import given_discounts
+        from tacit.language.learn.kneser_ney import given_discounts
 
         if isinstance(self.discounts, str):
             check_choice("discounts", self.discounts, ("auto",))

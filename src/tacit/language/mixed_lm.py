@@ -13,26 +13,24 @@ from tacit.language.language_queries import LanguageModel
 from tacit.language.model_files import MIXED_FILE
 
 if TYPE_CHECKING:
+    from tacit.core.summary import Summary
     from tacit.language.data.corpus import Corpus
     from tacit.language.query.backoff import LineScores
 
 Array = NDArray[np.float64]
 
-MOST_STEPS, LEAST_GAIN = 200, 1e-9
-
 
 class MixedLM(LanguageModel):
     """Several fitted language models of the same words, each with a weight.
 
-    The probability of a word is the weighted mean of theirs.
+    The probability of a word is the weighted mean of those of the models.
 
     Parameters
     ----------
     models : list of fitted language models
         All with the same vocabulary: fit the later ones with ``vocabulary=first.vocabulary_``.
     weights : list of float, optional
-        By default `fit` chooses them on a text that none of the models has seen. With weights given, there
-        is nothing to fit.
+        By default `fit` chooses them on a text that none of the models was fitted to.
 
     Attributes
     ----------
@@ -57,24 +55,24 @@ class MixedLM(LanguageModel):
         self.models = models
         self.weights = weights
 
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether there is something to ask: weights were given, or chosen."""
-        return self.weights is not None or super().__sklearn_is_fitted__()
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose the weights: those under which a text is likeliest; weights that were given stay.
+    def fit(self, X: Any = None, y: Any = None) -> Self:
+        """Choose the weights with the highest likelihood of a text, unless they are given.
 
         Parameters
         ----------
         X : path, iterable of lines or of lists of words, or Arrow column
-            A text that the models have not been fitted to.
+            A text that the models were not fitted to; not needed if weights are given.
         y : None
             Not used.
         """
+        from tacit.language.learn.mixture_weights import mixture_weights
+
         models = self._checked_models()
         if self.weights is not None:
-            self._prepare(self.weights)
+            self._set_weights(self.weights)
             return self
+        if X is None:
+            raise ArgumentError("X is None; give a text to choose the weights by, or weights")
         from tacit.language.data.corpus import read_corpus
 
         first = models[0]
@@ -84,17 +82,20 @@ class MixedLM(LanguageModel):
         probs = np.exp([_scores(model, corpus).log_probs for model in models])
         if probs.shape[1] == 0:
             raise ArgumentError(
-                "weights are chosen on a text, and this one is empty; give some lines"
+                "weights are chosen by a text, and this one is empty; give some lines"
             )
-        weights, n_steps = likeliest_weights(probs)
-        self._prepare(weights)
+        weights, n_steps = mixture_weights(probs)
+        self._set_weights(weights)
         self.diagnostics_["n_steps"] = n_steps
         return self
 
-    def _check_fitted(self) -> None:
-        if self.weights is not None and not hasattr(self, "diagnostics_"):
-            self._prepare(self.weights)
-        super()._check_fitted()
+    def summary(self) -> Summary:
+        """The models with their weights, and a page about each."""
+        from tacit.language.query.summary import mixture_summary
+
+        self._check_fitted()
+        pages = [model.summary() for model in self.models]
+        return mixture_summary(pages, self.weights_, self.diagnostics_)
 
     def _checked_models(self) -> list[LanguageModel]:
         if isinstance(self.models, str) or not isinstance(self.models, Iterable):
@@ -109,7 +110,7 @@ class MixedLM(LanguageModel):
                 raise ArgumentTypeError(
                     f"models holds a {type(model).__name__!r}; give fitted language models"
                 )
-            model._check_fitted()  # noqa: SLF001  the same room
+            model._check_fitted()  # noqa: SLF001  the same family
             if model.vocabulary_ != models[0].vocabulary_:
                 raise ArgumentError(
                     "the models know different words; fit all but the first with "
@@ -119,11 +120,11 @@ class MixedLM(LanguageModel):
 
     def _restore(self, values: Mapping[str, Any]) -> None:
         self.models = list(self.models)
-        self._prepare(values["weights_"])
+        self._set_weights(values["weights_"])
         self.diagnostics_ = values["diagnostics_"]
 
-    def _prepare(self, given: Any) -> None:
-        """Take weights, and what models have in common; everything is checked."""
+    def _set_weights(self, given: Any) -> None:
+        """Check weights and keep them, with what the models have in common."""
         models = self._checked_models()
         wrong = ArgumentError(
             f"weights={given!r}; give {len(models)} numbers of at least 0 that sum to 1"
@@ -143,54 +144,32 @@ class MixedLM(LanguageModel):
     def _line_scores(self, corpus: Corpus, *, begin: bool, end: bool) -> LineScores:
         from tacit.language.query.backoff import LineScores
 
-        each = [
-            model._line_scores(corpus, begin=begin, end=end)  # noqa: SLF001  the same room
+        parts = [
+            model._line_scores(corpus, begin=begin, end=end)  # noqa: SLF001  the same family
             for model in self.models
         ]
-        probs = self.weights_ @ np.exp([found.log_probs for found in each])
-        orders = np.max([found.orders for found in each], axis=0)
+        probs = self.weights_ @ np.exp([part.log_probs for part in parts])
+        orders = np.max([part.orders for part in parts], axis=0)
         with np.errstate(divide="ignore"):
-            return LineScores(np.log(probs), orders, each[0].unknown, each[0].ends)
+            return LineScores(np.log(probs), orders, parts[0].unknown, parts[0].ends)
 
     def _start(self, *, begin: bool) -> tuple[Any, ...]:
         return tuple(model._start(begin=begin) for model in self.models)  # noqa: SLF001
 
     def _step(self, state: tuple[Any, ...], word: int) -> tuple[float, int, tuple[Any, ...]]:
-        found = [
-            model._step(own, word)  # noqa: SLF001
-            for model, own in zip(self.models, state, strict=True)
+        steps = [
+            model._step(part, word)  # noqa: SLF001
+            for model, part in zip(self.models, state, strict=True)
         ]
-        logs, orders, behind = zip(*found, strict=True)
-        prob = float(self.weights_ @ np.exp(logs))
-        return float(np.log(prob)) if prob > 0 else -np.inf, max(orders), behind
+        log_probs, orders, after = zip(*steps, strict=True)
+        prob = float(self.weights_ @ np.exp(log_probs))
+        return float(np.log(prob)) if prob > 0 else -np.inf, max(orders), after
 
     def _distribution(self, state: tuple[Any, ...]) -> Array:
         pairs = zip(self.weights_, self.models, state, strict=True)
-        parts = [weight * model._distribution(own) for weight, model, own in pairs]  # noqa: SLF001
-        total: Array = np.sum(parts, axis=0)
-        return total
+        parts = [weight * model._distribution(part) for weight, model, part in pairs]  # noqa: SLF001
+        return np.asarray(np.sum(parts, axis=0))
 
 
 def _scores(model: LanguageModel, corpus: Corpus) -> LineScores:
-    return model._line_scores(corpus, begin=True, end=True)  # noqa: SLF001  the same room
-
-
-def likeliest_weights(probs: Array) -> tuple[Array, int]:
-    """(model,) the weights of a mixture under which what was seen is likeliest, by EM; the number of steps.
-
-    Parameters
-    ----------
-    probs : (model, word)
-    """
-    weights = np.full(len(probs), 1 / len(probs))
-    best = -np.inf
-    for step in range(1, MOST_STEPS + 1):
-        parts = weights[:, None] * probs
-        totals = parts.sum(axis=0)
-        good = totals > 0
-        value = float(np.log(totals[good]).mean()) if good.any() else -np.inf
-        if value - best < LEAST_GAIN:
-            return weights, step
-        best = value
-        weights = (parts[:, good] / totals[good]).mean(axis=1)
-    return weights, MOST_STEPS
+    return model._line_scores(corpus, begin=True, end=True)  # noqa: SLF001  the same family

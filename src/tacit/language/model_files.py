@@ -23,9 +23,8 @@ from tacit.core.files.ranges import (
 from tacit.core.files.saved_model import InnerModel, ModelFile, renamed
 from tacit.language.data.vocabulary import Vocabulary
 from tacit.language.language_queries import LanguageModel
-from tacit.language.model.backoff import GramModel
+from tacit.language.model.backoff import Discounts, GramModel
 from tacit.language.model.ensemble import Ensemble, OrderPlan
-from tacit.language.model.kneser_ney import Discounts
 from tacit.language.moments.ngram_counts import MOST_ORDER
 
 Integers = NDArray[np.int64]
@@ -74,10 +73,15 @@ def _has_factors(
     return None
 
 
+# Names of older formats
+_ARGUMENT_NAMES = {"least_count": "min_count", "n_starts": "n_restarts"}
+_PLAN_NAMES = {"n_starts": "n_restarts", "n_apart": "n_collapsed", "least": "min_size"}
+
+
 def _plans(plain: Any) -> dict[int, OrderPlan]:
     def plan(fields: dict[str, Any]) -> OrderPlan:
         given = {name: tuple(fields[name]) for name in ("powers", "ranks", "weights")}
-        return OrderPlan(**(fields | given))
+        return OrderPlan(**({_PLAN_NAMES.get(name, name): fields[name] for name in fields} | given))
 
     return {int(order): plan(fields) for order, fields in plain.items()}
 
@@ -119,6 +123,7 @@ _LEFT_OUT = dict.fromkeys(("progress", "memory", "folder", "vocabulary"))
 
 
 def _upgrade_backoff(header: dict[str, Any], arrays: Arrays) -> None:
+    renamed(header["arguments"], _ARGUMENT_NAMES)
     told = header["diagnostics"]
     if "discounts" in told:
         pairs = zip(told["discounts"], told["discount_sources"], strict=True)
@@ -127,11 +132,14 @@ def _upgrade_backoff(header: dict[str, Any], arrays: Arrays) -> None:
 
 
 def _upgrade_classes(header: dict[str, Any], arrays: Arrays) -> None:
+    renamed(header["arguments"], _ARGUMENT_NAMES)
+    renamed(arrays, {"shares": "word_given_class"})
     header["vocabulary"] = {}
     header["model"] = _upgraded_grams(arrays, "classes.", "model.")
 
 
 def _upgrade_ensemble(header: dict[str, Any], arrays: Arrays) -> None:
+    renamed(header["arguments"], _ARGUMENT_NAMES)
     header["plans"] = header["diagnostics"]["plans"]
     header["model"] = {"grams": _upgraded_grams(arrays, "", "model.grams.")}
     renamed(arrays, {"factors.": "model."})
@@ -159,7 +167,7 @@ CLASS_FILE = ModelFile(
     Field("model_", GRAMS, sizes={"class": lambda model: len(model.vocabulary) - 2}),
     Field("vocabulary_", VOCABULARY, sizes={"word": len}),
     Field("classes_", Array("word", below("class"), dtype=np.int64)),
-    Field("shares_", Array("word", _probability, within(1e-300, np.inf))),
+    Field("word_given_class_", Array("word", _probability, within(1e-300, np.inf))),
     arguments=_LEFT_OUT,
     upgrade=_upgrade_classes,
 )

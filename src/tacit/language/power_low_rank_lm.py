@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,27 +17,24 @@ from tacit.language.model_files import ENSEMBLE_FILE
 
 if TYPE_CHECKING:
     from tacit.core.progress import Report
+    from tacit.core.summary import Summary
     from tacit.language.data.corpus import Corpus
-    from tacit.language.model.ensemble import Ensemble, OrderPlan
+    from tacit.language.model.ensemble import Ensemble
     from tacit.language.moments.ngram_counts import GramCounts
     from tacit.language.query.backoff import LineScores
 
 Array = NDArray[np.float64]
-Ids = NDArray[np.int32]
 
-N_STARTS = {None: 2, "thesis": 1}
-# A validation text chooses from these ranks of the discount's part, and the thesis' shares of the vocabulary.
-TRIED_RANKS = (48, 96)
-TRIED_FRACTIONS = (5e-3, 1e-3)
+N_RESTARTS = {None: 2, "thesis": 1}
 
 
 class PowerLowRankLM(LanguageModel):
     """An n-gram language model with low rank parts between the orders.
 
-    Kneser-Ney hands what it takes from a count to the next lower order. Here part of that is shared among
-    words and contexts that behave alike first: matrices of powers of the counts are replaced by non-negative
-    factors of low rank that keep all sums (Parikh, Saluja, Dyer & Xing, 2014; Parikh, 2015, chapter 9).
-    Probabilities sum to one after every context, and with ``pads="all"`` and ``base="unigram"`` expected
+    Kneser-Ney gives the discounts of counts to the next lower order. Here part of them is first distributed
+    among similar words and contexts: matrices of powers of the counts are replaced by non-negative low rank
+    factors that keep the sums of rows and columns (Parikh, Saluja, Dyer & Xing, 2014; Parikh, 2015, chapter
+    9). Probabilities sum to one after every context, and with ``pads="all"`` and ``base="unigram"`` expected
     counts of words are those of the text.
 
     Parameters
@@ -45,29 +42,30 @@ class PowerLowRankLM(LanguageModel):
     order : int
         Words of the longest n-grams.
     ranks : "auto" or dict
-        For an order (2 or more) the ranks of its low rank parts, one for each power and at most one more, for
+        By order (2 or more), the ranks of its low rank parts, one for each power and at most one more, for
         the discount as a whole. By default ``{2: (128, 48), 3: (24,)}``; a validation text chooses among
-        several. With ``preset="thesis"``, 0.005 and 0.001 of the vocabulary, or what a validation text
-        chooses of these.
+        several. With ``preset="thesis"``, 0.005 and 0.001 of the vocabulary, or the one of these that a
+        validation text chooses.
     powers : "auto" or dict
-        For an order the powers of its parts, falling from 1 to 0; ``{2: (2 / 3,), 3: (0.5,)}`` by default.
+        By order, the powers of its parts, descending between 1 and 0. By default ``{2: (2 / 3,)}`` and
+        ``{3: (0.5,)}``.
     weights : "auto" or dict
-        For an order the share of each part that is replaced by its low rank fit. By default those that suit a
-        validation text best, or else ``{2: (1, 0.95), 3: (1,)}``.
-    n_starts : int, optional
-        Random starts of each part that are averaged; two (one for order 3, whose start is no random one), or
+        By order, the fraction of each part that is replaced by its low rank approximation. By default chosen
+        by the validation text, or without one ``{2: (1, 0.95), 3: (1,)}``.
+    n_restarts : int, optional
+        Random starts of each part that are averaged; two (one for order 3, whose start is not random), or
         with ``preset="thesis"`` one.
     preset : None or "thesis"
-        "thesis" is chapter 9 to the letter: one low rank bigram and one low rank trigram, powers of 1/2, the
-        square root of one discount for each of their two steps, one start, twenty sweeps of EM, unigrams as
-        they are, all pads.
+        "thesis" is chapter 9 as printed: one low rank bigram and one low rank trigram, powers of 1/2, the
+        square root of one discount for each of their two steps, one start, twenty sweeps of EM, undiscounted
+        unigrams, all pads.
     base : {"auto", "uniform", "unigram"}
-        What order 1 is mixed with: the same for all words, as KenLM has it, or nothing. By default the first,
-        and with ``preset="thesis"`` the second.
+        What order 1 is interpolated with: a uniform distribution, as in KenLM, or nothing. By default the
+        first, and with ``preset="thesis"`` the second.
     pads : {"auto", "one", "all"}
-        How many ``<s>`` stand in front of a line: one, or ``order - 1``. By default one, and with
-        ``preset="thesis"`` all.
-    vocabulary, least_count, n_words, markers, unknown, progress
+        How many ``<s>`` precede a line: one, or ``order - 1``. By default one, and with ``preset="thesis"``
+        all.
+    vocabulary, min_count, n_words, markers, unknown, progress
         See `KneserNeyLM`.
     n_jobs : int, optional
         Threads; by default all processors. The model does not depend on it.
@@ -80,18 +78,17 @@ class PowerLowRankLM(LanguageModel):
         ``<unk>``, ``<s>``, ``</s>`` and all words, the most frequent first.
     model_ : Ensemble
         N-grams and factors.
-    plans_ : dict
-        For each order, how its counts are taken apart: powers, ranks and weights as they were chosen.
+    plans_ : dict of int to OrderPlan
+        For each order, the powers, ranks and weights of its low rank parts.
     diagnostics_ : dict
-        In plain values.
+        Sizes of the text, n-grams per order, discounts, plans, and the candidates that a validation text
+        chose among.
 
     Examples
     --------
     >>> from tacit.language.power_low_rank_lm import PowerLowRankLM
-    >>> model = PowerLowRankLM(order=2, random_state=0).fit(
-    ...     ["the cat sat", "the dog sat", "a cat ran"]
-    ... )
-    >>> round(float(model.next_proba("the cat").sum()), 12)
+    >>> model = PowerLowRankLM(order=2).fit(["the cat sat", "the dog sat", "a cat ran"])
+    >>> round(float(model.predict_next_proba("the cat").sum()), 12)
     1.0
     >>> model.perplexity(["the cow sat"]).n_unknown
     1
@@ -107,29 +104,29 @@ class PowerLowRankLM(LanguageModel):
         ranks: Any = "auto",
         powers: Any = "auto",
         weights: Any = "auto",
-        n_starts: int | None = None,
+        n_restarts: int | None = None,
         preset: str | None = None,
         base: str = "auto",
         pads: str = "auto",
         vocabulary: Any = None,
-        least_count: int = 1,
+        min_count: int = 1,
         n_words: int | None = None,
         markers: str = "error",
         unknown: str = "word",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
         progress: Any = None,
     ) -> None:
         self.order = order
         self.ranks = ranks
         self.powers = powers
         self.weights = weights
-        self.n_starts = n_starts
+        self.n_restarts = n_restarts
         self.preset = preset
         self.base = base
         self.pads = pads
         self.vocabulary = vocabulary
-        self.least_count = least_count
+        self.min_count = min_count
         self.n_words = n_words
         self.markers = markers
         self.unknown = unknown
@@ -153,20 +150,20 @@ class PowerLowRankLM(LanguageModel):
         y : None
             Not used.
         validation : the same kinds, optional
-            Text that chooses ranks and weights. Each part is fitted once; what it says of every word of this
-            text is kept, and only combined anew.
+            Text that chooses ranks and weights. Each part is fitted once; its predictions of this text are
+            kept and recombined.
         """
         from tacit.language.learn.counting import count_in_memory
 
         self._check_arguments()
         reading = self._reading(pads=self._pads())
         with reporting(self.progress) as report:
-            counts = count_in_memory(X, reading, lambda share, text: report(0.1 * share, text))
-            held = None
+            counts = count_in_memory(X, reading, lambda done, text: report(0.1 * done, text))
+            held_out = None
             if validation is not None:
-                same = replace(reading, vocabulary=counts.vocabulary, least_count=1, n_words=None)
-                held = same.corpus(validation)
-            return self._learn(counts, held, lambda share, text: report(0.1 + 0.9 * share, text))
+                same = replace(reading, vocabulary=counts.vocabulary, min_count=1, n_words=None)
+                held_out = same.corpus(validation)
+            return self._learn(counts, held_out, lambda done, text: report(0.1 + 0.9 * done, text))
 
     def fit_counts(self, counts: GramCounts, *, validation: Corpus | None = None) -> Self:
         """Learn from counted n-grams, for instance of many texts added; `order` and `pads` are theirs."""
@@ -177,17 +174,24 @@ class PowerLowRankLM(LanguageModel):
     def _learn(self, counts: GramCounts, validation: Corpus | None, report: Report) -> Self:
         from tacit.core.threads import n_threads
         from tacit.language.learn.ensemble import fit_ensemble
+        from tacit.language.learn.ensemble_plans import candidate_plans
 
-        chosen = self.weights == "auto" and self.preset is None
+        plans = candidate_plans(
+            counts.order,
+            len(counts.vocabulary),
+            {"powers": self.powers, "ranks": self.ranks, "weights": self.weights},
+            preset=self.preset,
+            several=validation is not None,
+        )
         fitted = fit_ensemble(
             counts,
-            self._plans(counts, tried=validation is not None),
-            n_starts=N_STARTS[self.preset] if self.n_starts is None else self.n_starts,
+            plans,
+            n_restarts=N_RESTARTS[self.preset] if self.n_restarts is None else self.n_restarts,
             base=self._base(),
             random_state=seed_from(self.random_state),
             n_jobs=n_threads(-1 if self.n_jobs is None else self.n_jobs) or 1,
             valid=validation,
-            choose_weights=chosen,
+            choose_weights=self.weights == "auto" and self.preset is None,
             report=report,
         )
         self.plans_ = fitted.plans
@@ -203,47 +207,11 @@ class PowerLowRankLM(LanguageModel):
                 "discount_sources": [level.estimated.source for level in fitted.levels],
                 "plans": {str(order): asdict(plan) for order, plan in fitted.plans.items()},
                 "validation_perplexities": fitted.perplexities,
+                "candidates": fitted.candidates,
                 "n_factors": int(len(fitted.ensemble.left) + len(fitted.ensemble.right)),
             },
         )
         return self
-
-    def _plans(self, counts: GramCounts, *, tried: bool) -> dict[int, list[OrderPlan]]:
-        """The plans of each order to choose from; without a validation text, one."""
-        from tacit.language.model.ensemble import default_plans, thesis_plans
-
-        order, n_words = counts.order, len(counts.vocabulary)
-        if self.preset == "thesis":
-            given = TRIED_FRACTIONS if tried else TRIED_FRACTIONS[:1]
-            each = [thesis_plans(order, n_words, (fraction, fraction)) for fraction in given]
-            plans = {at: [some[at] for some in each] for at in each[0]}
-            if not tried:
-                plans = {at: [some] for at, some in thesis_plans(order, n_words).items()}
-        else:
-            plans = {at: [some] for at, some in default_plans(order).items()}
-            if tried and order >= 2:
-                first = plans[2][0]
-                plans[2] = [replace(first, ranks=(first.ranks[0], rank)) for rank in TRIED_RANKS]
-        for at in plans:
-            plans[at] = self._changed(at, plans[at])
-        return plans
-
-    def _changed(self, order: int, plans: list[OrderPlan]) -> list[OrderPlan]:
-        """Plans with the powers, ranks and weights that the caller gave."""
-        given: dict[str, Any] = {
-            name: _numbers(name, table, order)
-            for name, table in (
-                ("powers", self.powers),
-                ("ranks", self.ranks),
-                ("weights", self.weights),
-            )
-            if isinstance(table, Mapping) and order in table
-        }
-        if not given:
-            return plans
-        if "ranks" in given or "powers" in given:
-            given.setdefault("weights", ())
-        return [replace(plans[0], **given)]
 
     def _base(self) -> str:
         if self.base == "auto":
@@ -258,7 +226,7 @@ class PowerLowRankLM(LanguageModel):
     def _check_arguments(self) -> None:
         check_count("order", self.order)
         self._check_text_arguments()
-        check_count("n_starts", self.n_starts, none_is="those of the preset")
+        check_count("n_restarts", self.n_restarts, none_is="those of the preset")
         check_choice("base", self.base, ("auto", "uniform", "unigram"))
         check_choice("pads", self.pads, ("auto", "one", "all"))
         if self.preset is not None:
@@ -276,29 +244,28 @@ class PowerLowRankLM(LanguageModel):
 
     # -- queries ----------------------------------------------------------------------------------
 
+    def summary(self) -> Summary:
+        """Order, text, n-grams, low rank parts with weights, and what they were chosen among."""
+        from tacit.language.query.summary import ensemble_summary
+
+        self._check_fitted()
+        return ensemble_summary(self.order_, self.vocabulary_, self.diagnostics_)
+
     def _restore(self, values: Mapping[str, Any]) -> None:
         self.plans_ = values["plans_"]
         self._keep(values["model_"], values["diagnostics_"])
 
     def _keep(self, model: Ensemble, diagnostics: dict[str, Any]) -> None:
-        from tacit.language.model.backoff import packed
         from tacit.language.query.backoff import begin_state
 
         self.model_, self.vocabulary_ = model, model.grams.vocabulary
         self.diagnostics_ = diagnostics
-        self._packed, self._begin = packed(model.grams), begin_state(model.grams)
-        self._factors = model.factors()
+        self._begin = begin_state(model.grams)
 
     def _line_scores(self, corpus: Corpus, *, begin: bool, end: bool) -> LineScores:
         from tacit.language.query.ensemble import score_corpus
 
         return score_corpus(self.model_, corpus, begin=begin, end=end)
-
-    def _line_log_prob(self, ids: Ids, *, begin: bool, end: bool) -> float:
-        from tacit.language.loops.ensemble import score_line
-
-        state = self._begin if begin else -1
-        return float(score_line(self._packed, self._factors, ids, state, 2 if end else -1))
 
     def _start(self, *, begin: bool) -> int:
         return self._begin if begin else -1
@@ -312,12 +279,3 @@ class PowerLowRankLM(LanguageModel):
         from tacit.language.query.ensemble import next_probs
 
         return next_probs(self.model_, state)
-
-
-def _numbers(name: str, table: Mapping[int, Any], order: int) -> tuple[Any, ...]:
-    """The numbers given for an order: a single one, or several."""
-    found = table[order]
-    numbers = tuple(found) if isinstance(found, Sequence | np.ndarray) else (found,)
-    if any(isinstance(each, str | bool) or not np.isreal(each) for each in numbers):
-        raise ArgumentError(f"{name}={table!r}; give numbers")
-    return tuple(int(each) if name == "ranks" else float(each) for each in numbers)

@@ -40,7 +40,7 @@ def test_training_says_what_was_learnt_and_saves_it(run, folder):
     ("options", "arguments"),
     [
         (["--plain", "--back-off"], {"modified": False, "interpolated": False}),
-        (["--least-count", "4"], {"least_count": 4}),
+        (["--min-count", "4"], {"min_count": 4}),
         (["--words", "3"], {"n_words": 3}),
     ],
 )

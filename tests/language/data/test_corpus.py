@@ -78,7 +78,7 @@ def test_the_last_line_needs_no_newline(tmp_path):
 def test_words_are_numbered_by_falling_count_then_by_letter():
     corpus = read_corpus(["b c a", "b z z b"])
     assert corpus.vocabulary.words == ("<unk>", "<s>", "</s>", "b", "z", "a", "c")
-    rare = read_corpus(["b c a", "b z z b"], least_count=2)
+    rare = read_corpus(["b c a", "b z z b"], min_count=2)
     assert rare.vocabulary.words[3:] == ("b", "z")
     assert rare.ids.tolist() == [3, 0, 0, 3, 4, 4, 3]
     assert read_corpus(["b c a", "b z z b"], n_words=1).vocabulary.words[3:] == ("b",)
@@ -210,7 +210,7 @@ def test_the_compiled_loop_agrees_with_its_python_source():
     assert found.vocabulary == wanted.vocabulary
 
 
-@pytest.mark.parametrize("settings", [{}, {"least_count": 2}, {"n_words": 2}])
+@pytest.mark.parametrize("settings", [{}, {"min_count": 2}, {"n_words": 2}])
 def test_the_vocabulary_can_be_read_alone(settings):
     given = ["zu viel zu tun", "", "é è zu", "tun"]
     assert read_vocabulary(given, **settings) == read_corpus(given, **settings).vocabulary

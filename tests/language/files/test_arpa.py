@@ -11,8 +11,8 @@ from oracles.python_source import python_source
 from tacit.errors import FileFormatError, MissingDataError
 from tacit.language.data.corpus import read_corpus
 from tacit.language.files.arpa import read_arpa, write_arpa
+from tacit.language.learn.kneser_ney import kneser_ney
 from tacit.language.loops import arpa as loops
-from tacit.language.model.kneser_ney import kneser_ney
 from tacit.language.moments.ngram_counts import GramCounts
 from tacit.language.query.backoff import next_probs, score_corpus
 

@@ -12,8 +12,8 @@ from oracles.python_source import python_source
 from tacit.errors import ArgumentError, DataError, FileFormatError, FileWriteError, MissingDataError
 from tacit.language.data.corpus import read_corpus
 from tacit.language.files.counts import read_counts, write_counts
+from tacit.language.learn.kneser_ney import kneser_ney
 from tacit.language.loops import ngrams as loops
-from tacit.language.model.kneser_ney import kneser_ney
 from tacit.language.moments.ngram_counts import GramCounts
 
 LINES = ["a b a c", "", "b a", "c c a b a", "a"]

@@ -33,7 +33,7 @@ def text(tmp_path, monkeypatch):
     return path
 
 
-@pytest.mark.parametrize("settings", [{}, {"least_count": 2, "order": 4}, {"pads": "all"}])
+@pytest.mark.parametrize("settings", [{}, {"min_count": 2, "order": 4}, {"pads": "all"}])
 def test_counting_on_disk_gives_the_same_model(text, settings):
     same(KneserNeyLM(memory=1, **settings).fit(text), KneserNeyLM(**settings).fit(text))
 
@@ -52,8 +52,8 @@ def test_seven_shards_give_the_same_model(text, tmp_path):
         write_counts(counts, tmp_path / f"{place}.counts", {"shard": place})
     found = [read_counts(tmp_path / f"{place}.counts") for place in range(7)]
     assert [notes["shard"] for _, notes in found] == list(range(7))
-    joint = joint_counts([counts for counts, _ in found], least_count=2)
-    same(KneserNeyLM().fit_counts(joint), KneserNeyLM(least_count=2).fit(text))
+    joint = joint_counts([counts for counts, _ in found], min_count=2)
+    same(KneserNeyLM().fit_counts(joint), KneserNeyLM(min_count=2).fit(text))
 
 
 def test_work_goes_on_where_it_was_broken_off(text, tmp_path, monkeypatch, caplog):

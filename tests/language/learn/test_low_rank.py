@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from tacit.language.learn.block_matrix import BlockMatrix
 from tacit.language.learn.low_rank import (
-    FURTHER,
+    RELAXATION,
+    collapsed_sweep,
     fit_low_rank,
     stack_low_rank,
     start_factors,
     sweep,
-    sweep_apart,
 )
 from tacit.language.loops import low_rank as loops
 
@@ -199,7 +199,7 @@ def test_mass_that_single_precision_loses_is_given_back():
     assert found.sum(0) == pytest.approx([4.0, 6.0], rel=1e-14)
 
 
-def numpy_sweep_apart(dense, left, right, prior, further=0.0):
+def numpy_collapsed_sweep(dense, left, right, prior, further=0.0):
     sums = left.sum(0)  # (rank,)
     own = left[:, None] * right
     own *= (dense / own.sum(2))[:, :, None]  # (row, column, rank)  what each entry gave
@@ -216,20 +216,20 @@ def numpy_sweep_apart(dense, left, right, prior, further=0.0):
     return left, right / right.sum(0)
 
 
-def test_a_sweep_apart_is_that_of_numpy():
+def test_a_collapsed_sweep_is_that_of_numpy():
     rng = np.random.default_rng(10)
     dense = rng.random((7, 5)) * (rng.random((7, 5)) < 0.8) + 0.1 * np.eye(7, 5)
     dense[5:, 0] = 0.5
     matrix, values = one_block(dense)
     left, right = numpy_sweep(dense, rng.random((7, 3)) ** 2, rng.random((5, 3)) ** 2)
-    plain = numpy_sweep_apart(dense, left, right, 0.05)[0]
+    plain = numpy_collapsed_sweep(dense, left, right, 0.05)[0]
     assert (
         plain < left / 3
     ).any()  # some cells fall so fast that the next step must not go further
-    found = sweep_apart(matrix, values, left, right, n_sweeps=3, prior=0.05)
+    found = collapsed_sweep(matrix, values, left, right, n_sweeps=3, prior=0.05)
     wanted = left, right
-    for further in (FURTHER, FURTHER, 0.0):
-        wanted = numpy_sweep_apart(dense, *wanted, 0.05, further)
+    for further in (RELAXATION, RELAXATION, 0.0):
+        wanted = numpy_collapsed_sweep(dense, *wanted, 0.05, further)
     assert found[0] == pytest.approx(wanted[0], rel=1e-12)
     assert found[1] == pytest.approx(wanted[1], rel=1e-12)
 
@@ -239,7 +239,7 @@ def test_sweeps_apart_keep_sums_and_do_not_depend_on_threads(rank):
     matrix, values, dense = random_blocks(11, 1, largest=60)
     one, three = (
         fit_low_rank(
-            matrix, values[matrix.entries], rank, n_apart=5, prior=1.0, random_state=0, n_jobs=n
+            matrix, values[matrix.entries], rank, n_collapsed=5, prior=1.0, random_state=0, n_jobs=n
         )
         for n in (1, 3)
     )
@@ -258,9 +258,15 @@ def test_entries_that_were_held_back_are_better_told_by_sweeps_apart():
     kept[0], kept[:, 0] = kept[0] + 0.1, kept[:, 0] + 0.1
     matrix, values = one_block(kept)
     logs = []
-    for n_apart in (0, 30):
+    for n_collapsed in (0, 30):
         fitted = fit_low_rank(
-            matrix, values, 12, n_sweeps=30 - n_apart, n_apart=n_apart, prior=1.0, random_state=0
+            matrix,
+            values,
+            12,
+            n_sweeps=30 - n_collapsed,
+            n_collapsed=n_collapsed,
+            prior=1.0,
+            random_state=0,
         )
         said = product(matrix, fitted, kept.shape)
         logs.append((held * np.log(said + 1e-3)).sum())
@@ -297,9 +303,9 @@ def test_compiled_loops_agree_with_their_python_source():
         ratios, shares, spare = (np.empty(len(values)), np.empty(len(values)), np.empty_like(left))
         common = (left, right, left.sum(0), np.full(2, 0.1), 0.01, 0.8, ratios, shares)
         places = (matrix.starts, matrix.columns, values)
-        run(loops.share_rows_apart)(*places, *common, spare, 0, len(left))
+        run(loops.collapsed_rows)(*places, *common, spare, 0, len(left))
         places = (matrix.column_starts, matrix.column_rows, matrix.column_entries)
-        run(loops.share_columns_apart)(*places, *common, 0, len(right))
+        run(loops.collapsed_columns)(*places, *common, 0, len(right))
         margins = np.concatenate([margins, spare.ravel()])
         cells = np.zeros(3)
         rests = np.ones(len(left)), np.ones(len(right))

@@ -46,7 +46,7 @@ def test_the_objective_is_the_likelihood_and_no_single_move_raises_it(
     lines: list[str], n_classes: int
 ) -> None:
     counts = GramCounts.of(read_corpus(lines), 2)
-    found = exchanged_classes(counts, n_classes, most=50)
+    found = exchanged_classes(counts, n_classes, max_sweeps=50)
     assert found.objective == pytest.approx(likelihood(counts, found.of), abs=1e-9)
     for word in np.flatnonzero(counts.tables[0].counts):
         if word in (BEGIN, END):
@@ -57,7 +57,7 @@ def test_the_objective_is_the_likelihood_and_no_single_move_raises_it(
             assert likelihood(counts, other) <= found.objective + 1e-9
 
 
-def test_words_that_are_used_alike_are_put_together() -> None:
+def test_words_that_are_used_alike_are_combine() -> None:
     rng = np.random.default_rng(0)
     groups = [list("abcd"), list("efgh"), list("ijkl")]
     lines = []

@@ -141,8 +141,8 @@ def test_what_cannot_be_counted_or_added_is_refused(monkeypatch):
 @given(st.lists(lines, min_size=1, max_size=3), orders, pads, st.integers(1, 3))
 def test_texts_with_vocabularies_of_their_own_are_joined(texts, order, pads, least):
     parts = [GramCounts.of(read_corpus(text), order, pads=pads) for text in texts]
-    whole = read_corpus([line for text in texts for line in text], least_count=least)
-    joint = joint_counts(parts, least_count=least)
+    whole = read_corpus([line for text in texts for line in text], min_count=least)
+    joint = joint_counts(parts, min_count=least)
     assert joint.vocabulary == whole.vocabulary
     same(joint, GramCounts.of(whole, order, pads=pads))
 

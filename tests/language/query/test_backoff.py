@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from oracles.python_source import python_source
 from tacit.language.data.corpus import read_corpus
 from tacit.language.data.vocabulary import Vocabulary
+from tacit.language.learn.kneser_ney import kneser_ney
 from tacit.language.loops import backoff
-from tacit.language.model.kneser_ney import kneser_ney
 from tacit.language.moments.ngram_counts import GramCounts
 from tacit.language.query.backoff import begin_state, next_probs, score_corpus
 

@@ -1,4 +1,4 @@
-"""`tacit lm count` and `merge`: counts of n-grams from text, and what training shares with them."""
+"""`tacit lm count` and `merge`: counts of n-grams from text, and options shared with training."""
 
 from __future__ import annotations
 
@@ -32,15 +32,16 @@ CountsOutput = Annotated[
 WordList = Annotated[
     Path | None, typer.Option(metavar="FILE", help="The words to know, one on each line.")
 ]
-LeastCount = Annotated[int, typer.Option(min=1, help="Words that occur less often become <unk>.")]
-MostWords = Annotated[
-    int | None, typer.Option("--words", min=1, help="Know so many words, the most frequent.")
+MinCount = Annotated[int, typer.Option(min=1, help="Words that occur less often become <unk>.")]
+MaxWords = Annotated[
+    int | None,
+    typer.Option("--words", min=1, help="Size of the vocabulary; the most frequent words."),
 ]
 Memory = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="Count in pieces on disk, with about so much memory: 300MB, 2GB. What was broken off goes on.",
+        help="Count in pieces on disk, with about this much memory: 300MB, 2GB. Interrupted work continues.",
     ),
 ]
 
@@ -59,7 +60,7 @@ def count(
 ) -> None:
     """Count the n-grams of texts.
 
-    Counts are merged, and models learnt from them; the words that a text has are known.
+    Counts can be merged, and models trained on them. The vocabulary is that of the texts.
 
     For example: tacit lm count part1.txt -o part1.counts
     """
@@ -88,13 +89,13 @@ def count(
 def merge(
     shards: Shards,
     output: CountsOutput,
-    least_count: LeastCount = 1,
-    words: MostWords = None,
+    min_count: MinCount = 1,
+    words: MaxWords = None,
     json: Json = False,
 ) -> None:
     """Merge counts of several texts.
 
-    What comes out are the counts of all texts at once.
+    The result is the counts of all texts at once.
 
     For example: tacit lm merge part1.counts part2.counts -o all.counts
     """
@@ -107,7 +108,7 @@ def merge(
     with (
         reporting(True) as report,
         joined_counts(
-            shards, least_count=least_count, n_words=words, folder=pieces_of(output), report=report
+            shards, min_count=min_count, n_words=words, folder=pieces_of(output), report=report
         ) as counts,
     ):
         notes = read_counts(shards[0])[1]
@@ -121,21 +122,21 @@ def merge(
 
 
 def pieces_of(output: Path) -> Path:
-    """Where pieces lie until all is done: beside what is written, so that the same command finds them."""
+    """The folder of pieces: beside the output, so that the same command finds them again."""
     return output.with_name(f"{output.name}.pieces")
 
 
 def start_over(folder: Path) -> None:
-    """Remove what is left of a merging that was broken off, and say so."""
+    """Remove what an interrupted merge left, and say so."""
     from tacit.language.learn.counting import clear_pieces
 
     if clear_pieces(folder):
-        typer.echo(f"note: merging was broken off, as {folder} shows; it starts over", err=True)
+        typer.echo(f"note: {folder} is of an interrupted merge; starting over", err=True)
 
 
 @contextmanager
 def notes_as_lines() -> Iterator[None]:
-    """Within the block, what counting says of pieces of an earlier start stands on standard error."""
+    """Within the block, messages about pieces of an earlier run go to standard error."""
 
     class Lines(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
@@ -168,14 +169,14 @@ def _check_counts_output(output: Path) -> None:
 
 
 def check_place(output: Path) -> None:
-    """Raise, before the work and not after it, where a file cannot be written."""
+    """Raise before the work if the file cannot be written."""
     from tacit.core.files.atomic import check_folder
 
     check_folder(output)
 
 
 def refuse(options: dict[str, Any], why: str) -> None:
-    """Raise where one of some options was given."""
+    """Raise if one of these options was given."""
     for option, value in options.items():
         if value is not None:
             raise typer.BadParameter(why, param_hint=option)
@@ -200,7 +201,7 @@ def word_list(path: Path) -> list[str]:
     return [found.vocabulary.words[place] for place in found.ids.tolist()]
 
 
-# -- a word at the end ------------------------------------------------------------------------------
+# -- report -----------------------------------------------------------------------------------------
 
 
 def _said(counts: GramCounts, output: Path) -> dict[str, Any]:
@@ -214,15 +215,13 @@ def _said(counts: GramCounts, output: Path) -> dict[str, Any]:
 
 
 def say_counts(said: Mapping[str, Any], where: str, *, json: bool) -> None:
-    """What was counted: in a line, or in JSON."""
+    """Print what was counted, in a line or as JSON."""
     from tacit.cli.output import console, print_json
     from tacit.language.data.vocabulary import SPECIAL
 
     if json:
         print_json(said)
         return
-    own = said["n_types"] - len(SPECIAL)
-    console().print(
-        f"{words_on_lines(said['n_words'], said['n_lines'])}, {own:,} different; {grams_of(said)}; {where}",
-        markup=False,
-    )
+    words = words_on_lines(said["n_words"], said["n_lines"])
+    types = f"{said['n_types'] - len(SPECIAL):,} different"
+    console().print(f"{words}, {types}; {grams_of(said)}; {where}", markup=False)

@@ -1,4 +1,4 @@
-"""`tacit lm`: what language models of words can be asked."""
+"""`tacit lm`: queries of language models."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def perplexity(
     from tacit.cli.output import console, print_json
     from tacit.errors import DataError
 
-    found = _asked(model, markers).perplexity(text_path(text))
+    found = _prepared(model, markers).perplexity(text_path(text))
     if not found.n_lines:
         raise DataError(f"{str(text)!r} is empty; there is nothing to score")
     said = {
@@ -100,7 +100,7 @@ def score(
     from tacit.language.data.vocabulary import END
 
     check_table_path(output)
-    fitted = _asked(model, markers)
+    fitted = _prepared(model, markers)
     source: Any = text_path(text)
     if words:
         source = read_corpus(
@@ -133,7 +133,7 @@ def next_words(
     top: Annotated[int, typer.Option("--top", "-k", min=1, help="How many words.")] = 10,
     json: Json = False,
 ) -> None:
-    """The likeliest words to come next.
+    """The most likely next words.
 
     For example: tacit lm next model.tacit "in the" -k 5
     """
@@ -150,17 +150,19 @@ def next_words(
 
 def sample(
     model: LanguageModelFile,
-    n: Annotated[int, typer.Option("-n", "--lines", min=1, help="How many sentences.")] = 10,
+    n: Annotated[int, typer.Option("-n", "--samples", min=1, help="How many sentences.")] = 10,
     given: Annotated[
         str, typer.Option("--given", "-g", metavar="WORDS", help="What sentences begin with.")
     ] = "",
-    length: Annotated[int, typer.Option(metavar="N", min=1, help="Most words of a draw.")] = 1000,
+    length: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Words of a sample at most.")
+    ] = 1000,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="The same seed draws the same sentences.")
+        int | None, typer.Option(min=0, help="The same seed gives the same sentences.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Draw sentences, or what may follow some words.
+    """Sample sentences, or continuations of some words.
 
     For example: tacit lm sample model.tacit -n 3 --given "in the" --seed 0
     """
@@ -200,7 +202,7 @@ def arpa(
         loaded = _load(source)
         if not isinstance(loaded, BackoffLM):
             raise NotAvailableError(
-                f"ARPA files hold n-grams with back-off weights, which {type(loaded).__name__} is not"
+                f"ARPA files hold n-grams with back-off weights, but this is a {type(loaded).__name__}"
             )
         model = loaded
         model.to_arpa(target)
@@ -211,7 +213,7 @@ def arpa(
 
 
 def describe(header: dict[str, Any], fitted: Any, *, json: bool) -> None:
-    """What a model knows."""
+    """Print the diagnostics of a model."""
     from tacit.cli.output import console, print_json
 
     said = {
@@ -244,8 +246,8 @@ def _plain(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _asked(path: Path, markers: Markers | None) -> LanguageModel:
-    """A model that tells how far it has come, and heeds what is said of markers in a text."""
+def _prepared(path: Path, markers: Markers | None) -> LanguageModel:
+    """A model that reports progress, with the option about markers."""
     fitted = _load(path)
     fitted.progress = True
     if markers is not None:
@@ -271,11 +273,11 @@ def text_path(path: Path) -> Path:
 
 
 def words_on_lines(n_words: int, n_lines: int) -> str:
-    """How much text, in words."""
+    """The size of a text."""
     return f"{n_words:,} word{'' if n_words == 1 else 's'} on {n_lines:,} line{'' if n_lines == 1 else 's'}"
 
 
 def grams_of(said: Mapping[str, Any]) -> str:
-    """How many n-grams of each order there are, in words."""
+    """The numbers of n-grams of each order."""
     counts = said["n_grams"]
     return ", ".join(f"{count:,} {order}-grams" for order, count in enumerate(counts, start=1))

@@ -13,10 +13,10 @@ from tacit.cli.fit import learning
 from tacit.cli.lm.counts import (
     COUNTS,
     PACKED,
-    LeastCount,
     MarkersInText,
+    MaxWords,
     Memory,
-    MostWords,
+    MinCount,
     WordList,
     check_place,
     memory_of,
@@ -43,7 +43,7 @@ Sources = Annotated[
 
 
 class Kind(StrEnum):
-    """Language models that there are."""
+    """Kinds of language models."""
 
     kneser_ney = "kneser-ney"
     classes = "classes"
@@ -57,7 +57,7 @@ Order = Annotated[
 KindOfModel = Annotated[
     Kind,
     typer.Option(
-        help="classes: n-grams of word classes; power-low-rank: the least perplexity, and slower."
+        help="classes: n-grams of word classes; power-low-rank: the lowest perplexity, and slower."
     ),
 ]
 Plain = Annotated[
@@ -68,7 +68,8 @@ Classes = Annotated[
     int | None, typer.Option("--classes", min=1, help="Of classes: how many; else 200.")
 ]
 Validation = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Of power-low-rank: a text to choose by.")
+    Path | None,
+    typer.Option(metavar="FILE", help="Of power-low-rank: chooses ranks and weights."),
 ]
 
 
@@ -82,8 +83,8 @@ def train(
     n_classes: Classes = None,
     validation: Validation = None,
     vocabulary: WordList = None,
-    least_count: LeastCount = 1,
-    words: MostWords = None,
+    min_count: MinCount = 1,
+    words: MaxWords = None,
     markers: MarkersInText = Markers.error,
     memory: Memory = None,
     json: Json = False,
@@ -95,7 +96,7 @@ def train(
     from tacit.core.files.model_files import check_suffix
     from tacit.language.learn.counting import clear_pieces
 
-    check_suffix(output)  # before the work, not after it
+    check_suffix(output)  # before the work
     check_place(output)
     texts = [text_path(text) for text in texts]
     counted = _are_counts(texts)
@@ -108,10 +109,10 @@ def train(
         },
     )
     given = {"--vocabulary": vocabulary, "--memory": memory}
-    _check_words(given, least_count, words, counted=counted, classes=kind is Kind.classes)
+    _check_words(given, min_count, words, counted=counted, classes=kind is Kind.classes)
     more: dict[str, Any] = {
         "vocabulary": None if vocabulary is None else word_list(vocabulary),
-        "least_count": least_count,
+        "min_count": min_count,
         "n_words": words,
         "markers": markers.value,
         "progress": True,
@@ -129,22 +130,22 @@ def train(
 
 
 def _check_kind(kind: Kind, own: dict[Kind, dict[str, Any]]) -> None:
-    """Raise where an option of one kind of model was given for another."""
+    """Raise if an option of another kind of model was given."""
     for other in own.keys() - {kind}:
         refuse(own[other], f"it does not go with --kind {kind}")
 
 
 def _check_words(
-    given: dict[str, Any], least_count: int, words: int | None, *, counted: bool, classes: bool
+    given: dict[str, Any], min_count: int, words: int | None, *, counted: bool, classes: bool
 ) -> None:
-    """Raise where options do not go with counts, with classes, or with a list of words."""
+    """Raise if options do not go with counts, with classes, or with a list of words."""
     if classes:
         why = "classes are learnt from a text that fits memory"
         refuse({"--memory": given["--memory"], "--kind": counted or None}, why)
     if counted:
-        refuse(given, "the counts have that behind them")
+        refuse(given, "the counts were made with their own options")
     if given["--vocabulary"] is not None:
-        chosen = {"--least-count": None if least_count == 1 else least_count, "--words": words}
+        chosen = {"--min-count": None if min_count == 1 else min_count, "--words": words}
         refuse(chosen, "all words of --vocabulary are known")
 
 
@@ -152,7 +153,7 @@ def _check_words(
 
 
 def _model(kind: Kind, order: int, own: dict[str, Any], more: dict[str, Any]) -> Any:
-    """The model of a kind, not fitted yet, with those arguments of its own that it has."""
+    """The unfitted model of a kind, with its arguments."""
     if kind is Kind.classes:
         from tacit import ClassLM
 
@@ -160,7 +161,7 @@ def _model(kind: Kind, order: int, own: dict[str, Any], more: dict[str, Any]) ->
     if kind is Kind.power_low_rank:
         from tacit import PowerLowRankLM
 
-        return PowerLowRankLM(order, random_state=0, **more)
+        return PowerLowRankLM(order, **more)
     from tacit import KneserNeyLM
 
     return KneserNeyLM(order, modified=own["modified"], interpolated=own["interpolated"], **more)
@@ -181,18 +182,18 @@ def _learn_from_counts(
     with (
         notes_as_lines(),
         reporting(True) as report,
-        _counts(model, sources, output, memory, report) as found,
+        _counts(model, sources, output, memory, report) as all_counts,
     ):
-        counts = found if order is None else found.up_to(order)
-        held: dict[str, Any] = {}
+        counts = all_counts if order is None else all_counts.up_to(order)
+        held_out: dict[str, Any] = {}
         if validation is not None:
-            held["validation"] = read_corpus(
+            held_out["validation"] = read_corpus(
                 validation, vocabulary=counts.vocabulary, markers=model.markers
             )
         model.set_params(
-            order=counts.order, progress=lambda share, text: report(0.7 + 0.3 * share, text)
+            order=counts.order, progress=lambda done, text: report(0.7 + 0.3 * done, text)
         )
-        model.fit_counts(counts, **held)
+        model.fit_counts(counts, **held_out)
 
 
 def _counts(
@@ -203,7 +204,7 @@ def _counts(
     from tacit.language.learn.counting import Reading, counts_of, joined_counts
 
     folder = pieces_of(output)
-    chosen = {"least_count": model.least_count, "n_words": model.n_words}
+    chosen = {"min_count": model.min_count, "n_words": model.n_words}
     if memory is None:
         start_over(folder)
         return joined_counts(sources, **chosen, folder=folder, report=report)

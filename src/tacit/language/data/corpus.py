@@ -67,7 +67,7 @@ def read_corpus(
     X: Any,
     *,
     vocabulary: Vocabulary | None = None,
-    least_count: int = 1,
+    min_count: int = 1,
     n_words: int | None = None,
     markers: str = "error",
     unknown: str = "word",
@@ -81,7 +81,7 @@ def read_corpus(
         See `tacit.core.input.text.text_sources`. A `Corpus` comes back as it is.
     vocabulary : Vocabulary, optional
         Other words become ``<unk>``. Without one it is learnt: the most frequent words first.
-    least_count, n_words : int
+    min_count, n_words : int
         Which words a learnt vocabulary keeps, see `tacit.language.data.vocabulary.counted_vocabulary`.
     markers : {"error", "skip"}
         What to do with ``<s>`` and ``</s>`` in the text.
@@ -111,7 +111,7 @@ def read_corpus(
         before += len(ids)
     joined, places = np.concatenate(pieces), np.concatenate(ends)
     if vocabulary is None:
-        vocabulary, renamed = counted_vocabulary(table, least_count=least_count, n_words=n_words)
+        vocabulary, renamed = counted_vocabulary(table, min_count=min_count, n_words=n_words)
         gather(renamed, joined, 0, joined)
     return Corpus(joined, places, vocabulary)
 
@@ -119,7 +119,7 @@ def read_corpus(
 def read_vocabulary(
     X: Any,
     *,
-    least_count: int = 1,
+    min_count: int = 1,
     n_words: int | None = None,
     markers: str = "error",
     unknown: str = "word",
@@ -133,7 +133,7 @@ def read_vocabulary(
     actions = _actions(markers, unknown)
     for _ in _encoded(X, table, learn=True, actions=actions, watch=watch):
         pass
-    return counted_vocabulary(table, least_count=least_count, n_words=n_words)[0]
+    return counted_vocabulary(table, min_count=min_count, n_words=n_words)[0]
 
 
 def read_blocks(

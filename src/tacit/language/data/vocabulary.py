@@ -177,7 +177,7 @@ class Vocabulary:
 
 
 def counted_vocabulary(
-    table: WordTable, *, least_count: int = 1, n_words: int | None = None
+    table: WordTable, *, min_count: int = 1, n_words: int | None = None
 ) -> tuple[Vocabulary, Ids]:
     """The vocabulary of counted words, the most frequent first, and the new number of every old word.
 
@@ -185,7 +185,7 @@ def counted_vocabulary(
     ----------
     table : WordTable
         Its first three words are the special ones.
-    least_count : int
+    min_count : int
         Words that were counted less often become ``<unk>``.
     n_words : int, optional
         At most so many words besides the special ones are kept.
@@ -200,7 +200,7 @@ def counted_vocabulary(
     counts = table.counts[3 : table.n_words]
     order = np.array(sorted(range(len(coded)), key=coded.__getitem__), dtype=np.int64)
     order = order[np.argsort(-counts[order], kind="stable")]
-    order = order[counts[order] >= least_count][:n_words]
+    order = order[counts[order] >= min_count][:n_words]
     places = np.zeros(table.n_words, dtype=np.int32)
     places[:3] = UNKNOWN, BEGIN, END
     places[3 + order] = np.arange(3, 3 + len(order), dtype=np.int32)
@@ -211,7 +211,7 @@ def counted_vocabulary(
 def joint_vocabulary(
     parts: Sequence[tuple[Vocabulary, Integers]],
     *,
-    least_count: int = 1,
+    min_count: int = 1,
     n_words: int | None = None,
 ) -> tuple[Vocabulary, list[Ids]]:
     """The vocabulary of several texts together, and the new number of every word of each.
@@ -219,7 +219,7 @@ def joint_vocabulary(
     Parameters
     ----------
     parts : sequence of (Vocabulary, (word,) counts)
-    least_count, n_words : int
+    min_count, n_words : int
         See `counted_vocabulary`.
     """
     total: dict[bytes, int] = {}
@@ -228,7 +228,7 @@ def joint_vocabulary(
         for word, count in zip(words, counts[3:].tolist(), strict=True):
             total[word] = total.get(word, 0) + count
     order = sorted(total, key=lambda word: (-total[word], word))
-    kept = [word for word in order if total[word] >= least_count][:n_words]
+    kept = [word for word in order if total[word] >= min_count][:n_words]
     special = [word.encode() for word in SPECIAL]
     places = {word: place for place, word in enumerate(kept, len(special))}
     maps = []

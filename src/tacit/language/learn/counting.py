@@ -44,7 +44,7 @@ class Reading:
     order: int
     pads: str = "one"
     vocabulary: Vocabulary | None = None
-    least_count: int = 1
+    min_count: int = 1
     n_words: int | None = None
     markers: str = "error"
     unknown: str = "word"
@@ -54,7 +54,7 @@ class Reading:
         return read_corpus(
             X,
             vocabulary=self.vocabulary,
-            least_count=self.least_count,
+            min_count=self.min_count,
             n_words=self.n_words,
             markers=self.markers,
             unknown=self.unknown,
@@ -155,7 +155,7 @@ def counts_of(
 def joined_counts(
     paths: Sequence[Path],
     *,
-    least_count: int = 1,
+    min_count: int = 1,
     n_words: int | None = None,
     folder: Any = None,
     report: Report = silent,
@@ -168,7 +168,7 @@ def joined_counts(
     ----------
     paths : list of paths
         Folders that `counts.write_counts` wrote, all with their own words or all with the same.
-    least_count, n_words : int
+    min_count, n_words : int
         Which words are kept, see `tacit.language.data.vocabulary.counted_vocabulary`.
     folder : path, optional
         For what comes between; by default a temporary one.
@@ -181,14 +181,14 @@ def joined_counts(
     parts = [read_counts(path) for path in paths]
     if not parts:
         raise DataError("there are no counts to join; give at least one")
-    selects = least_count > 1 or n_words is not None
+    selects = min_count > 1 or n_words is not None
     same = all(part.vocabulary == parts[0][0].vocabulary for part, _ in parts)
     _check_alike(paths, parts, same=same, selects=selects)
     with _place(folder) as place:
         names = list(paths)
         if selects or not same:
             pairs = [(part.vocabulary, part.tables[0].counts) for part, _ in parts]
-            known, maps = joint_vocabulary(pairs, least_count=least_count, n_words=n_words)
+            known, maps = joint_vocabulary(pairs, min_count=min_count, n_words=n_words)
             for number, ((part, _), numbers) in enumerate(zip(parts, maps, strict=True)):
                 report(0.6 * number / len(paths), f"numbering words of {paths[number].name} anew")
                 names[number] = place / f"{_PIECE}-{number:05d}"
@@ -251,7 +251,7 @@ def clear_pieces(folder: Path) -> bool:
 def _counted(X: Any, reading: Reading, memory: int, folder: Path, report: Report) -> GramCounts:
     known = reading.vocabulary or read_vocabulary(
         X,
-        least_count=reading.least_count,
+        min_count=reading.min_count,
         n_words=reading.n_words,
         markers=reading.markers,
         unknown=reading.unknown,

@@ -1,16 +1,19 @@
-"""Power low rank ensembles from counted n-grams."""
+"""The steps of `PowerLowRankLM.fit`: levels of counts, low rank parts, their choice, one model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.progress import Report, silent
 from tacit.errors import DataError
 from tacit.language.data.corpus import Corpus
 from tacit.language.data.vocabulary import BEGIN
+from tacit.language.learn.ensemble_levels import OrderLevel, order_levels
 from tacit.language.learn.ensemble_parts import (
     Part,
     Slices,
@@ -23,17 +26,16 @@ from tacit.language.learn.ensemble_parts import (
 from tacit.language.learn.ensemble_weights import Recombination
 from tacit.language.learn.low_rank import LowRank
 from tacit.language.model.backoff import GramModel, gram_model, gram_offsets
-from tacit.language.model.ensemble import Ensemble, OrderLevel, OrderPlan, order_levels
+from tacit.language.model.ensemble import Ensemble, OrderPlan
 from tacit.language.moments.ngram_counts import GramCounts
 
 Array = NDArray[np.float64]
 Plans = Mapping[int, Sequence[OrderPlan]]
-Report = Callable[[float, str], None]
 
 
 @dataclass(frozen=True, eq=False)
 class FittedOrder:
-    """One order, taken apart."""
+    """The fitted low rank parts of one order."""
 
     plan: OrderPlan
     slices: Slices
@@ -42,69 +44,67 @@ class FittedOrder:
 
 @dataclass(frozen=True, eq=False)
 class FittedEnsemble:
-    """An ensemble, with what was chosen for it."""
+    """An ensemble with its chosen plans."""
 
     ensemble: Ensemble
     plans: dict[int, OrderPlan]
     levels: list[OrderLevel]
-    perplexities: dict[str, float]  # on the validation text: before and after weights were chosen
+    perplexities: dict[str, float]  # of the validation text, before and after weights were chosen
+    candidates: list[dict[str, Any]]  # compared plans: order, ranks, weights, perplexity
 
 
 def fit_ensemble(
     counts: GramCounts,
     plans: Plans,
     *,
-    n_starts: int = 1,
+    n_restarts: int = 1,
     base: str = "uniform",
     random_state: int | None = None,
     n_jobs: int = 1,
     valid: Corpus | None = None,
     choose_weights: bool = True,
-    report: Report | None = None,
+    report: Report = silent,
 ) -> FittedEnsemble:
-    """Fit all low rank parts of all plans, and put the best of them together.
+    """Fit the low rank parts of all plans, choose among plans, and combine the parts of the best.
 
     Parameters
     ----------
     counts : GramCounts
     plans
-        For each order from two on, the plans to choose from; without `valid`, the first is taken.
-    n_starts
+        For each order from two on, the candidates; without `valid`, the first is taken.
+    n_restarts
         Fits of each part that are averaged.
     base : {"uniform", "unigram"}
-        Below order 1; see `tacit.language.model.kneser_ney`.
+        Below order 1; see `tacit.language.learn.kneser_ney`.
     valid : Corpus, optional
-        Chooses plans and weights. Parts are fitted once each: what they say of each word of this text is
-        stored and combined anew.
+        Chooses plans and weights. Each part is fitted once; its predictions of the words of this text are
+        kept and recombined.
     choose_weights
         Whether `valid` chooses weights too.
 
     Raises
     ------
     DataError
-        There are no words at all.
+        There are no words.
     """
     if not counts.tables[0].counts.any():
         raise DataError("the text is empty, not even a blank line; there is nothing to learn from")
-    report = report or _silent
-    first = {order: some[0] for order, some in plans.items()}
+    first = {order: candidates[0] for order, candidates in plans.items()}
     levels = order_levels(counts, first, base)
-    seeds = np.random.SeedSequence(random_state).spawn(n_starts)
+    seeds = np.random.SeedSequence(random_state).spawn(n_restarts)
     fitted = _fit_all(levels, plans, seeds, n_jobs, report)
+    chosen = {order: candidates[0] for order, candidates in fitted.items()}
     perplexities: dict[str, float] = {}
-    chosen = {order: some[0] for order, some in fitted.items()}
+    compared: list[dict[str, Any]] = []
     if valid is not None and chosen:
         report(0.9, "choosing weights")
-        chosen, perplexities = _choose(counts, levels, fitted, valid, base, weights=choose_weights)
-    fitted.clear()  # parts that were not chosen are not needed any more
-    report(0.95, "putting parts together")
-    ensemble = put_together(counts, levels, chosen)
+        words = Recombination(counts, levels, first_order(levels[0], base), valid)
+        chosen, perplexities, compared = _choose(words, fitted, weights=choose_weights)
+    fitted.clear()  # frees the other parts
+    report(0.95, "combining parts")
+    ensemble = combine(counts, levels, chosen)
     used = {order: chosen[order].plan if order in chosen else first[order] for order in first}
-    return FittedEnsemble(ensemble, used, levels, perplexities)
-
-
-def _silent(share: float, text: str) -> None:
-    """Tell nobody."""
+    return FittedEnsemble(ensemble, used, levels, perplexities, compared)
 
 
 def _fit_all(
@@ -114,84 +114,92 @@ def _fit_all(
     n_jobs: int,
     report: Report,
 ) -> dict[int, list[FittedOrder]]:
-    """All plans with low rank parts; parts that plans have in common are fitted once."""
+    """The parts of all plans; parts that plans have in common are fitted once."""
     fitted: dict[int, list[FittedOrder]] = {}
-    wanted = [(order, plan) for order, some in sorted(plans.items()) for plan in some if plan.ranks]
-    n_all = sum(len(plan.ranks) for _, plan in wanted)
+    wanted = [
+        (at, plan) for at, candidates in sorted(plans.items()) for plan in candidates if plan.ranks
+    ]
+    n_parts = sum(len(plan.ranks) for _, plan in wanted)
     parts: dict[tuple[int, int, float, float, int], Part] = {}
-    known: dict[tuple[int, int], Slices] = {}
+    all_slices: dict[tuple[int, int], Slices] = {}
     done = 0
     for order, plan in wanted:
-        least = min(plan.ranks) if plan.least is None else plan.least
-        if (order, least) not in known:
-            known[order, least] = slices_of(levels[order - 1], levels[order - 2], least)
-        slices, own = known[order, least], []
+        size = min(plan.ranks) if plan.min_size is None else plan.min_size
+        if (order, size) not in all_slices:
+            all_slices[order, size] = slices_of(levels[order - 1], levels[order - 2], size)
+        slices, plan_parts = all_slices[order, size], []
         for at, ends in enumerate(bounds(plan)):
-            report(0.9 * done / n_all, f"order {order}, rank {plan.ranks[at]}")
-            key = (order, least, *ends, plan.ranks[at])
+            report(0.9 * done / n_parts, f"order {order}, rank {plan.ranks[at]}")
+            key = (order, size, *ends, plan.ranks[at])
             if key not in parts:
                 parts[key] = fit_part(
-                    levels, order, slices, plan, at, seeds[: plan.n_starts], n_jobs
+                    levels, order, slices, plan, at, seeds[: plan.n_restarts], n_jobs
                 )
-            own.append(parts[key])
+            plan_parts.append(parts[key])
             done += 1
-        fitted.setdefault(order, []).append(FittedOrder(plan, slices, tuple(own)))
+        fitted.setdefault(order, []).append(FittedOrder(plan, slices, tuple(plan_parts)))
     return fitted
 
 
 def _choose(
-    counts: GramCounts,
-    levels: list[OrderLevel],
-    fitted: dict[int, list[FittedOrder]],
-    valid: Corpus,
-    base: str,
-    *,
-    weights: bool,
-) -> tuple[dict[int, FittedOrder], dict[str, float]]:
-    """The best plan of each order, with weights, on a text."""
-    chosen = {order: some[0] for order, some in fitted.items()}
-    everything = Recombination(counts, levels, first_order(levels[0], base), valid)
-    for order, each in chosen.items():
-        everything.set_parts(order, each.plan, each.slices, each.parts)
-    found = {"before": everything.perplexity()}
+    words: Recombination, fitted: dict[int, list[FittedOrder]], *, weights: bool
+) -> tuple[dict[int, FittedOrder], dict[str, float], list[dict[str, Any]]]:
+    """The best plan of each order on a text, with weights; perplexities; the compared plans."""
+    chosen = {order: candidates[0] for order, candidates in fitted.items()}
+    for order, best in chosen.items():
+        words.set_parts(order, best.plan, best.slices, best.parts)
+    perplexities = {"before": words.perplexity()}
     if weights:
-        everything.choose_weights()
+        words.choose_weights()
+    compared: list[dict[str, Any]] = []
     for order, candidates in fitted.items():
         if len(candidates) == 1:
             continue
-        tried: list[tuple[float, int, tuple[float, ...]]] = []
-        for at, each in enumerate(candidates):
-            everything.set_parts(order, each.plan, each.slices, each.parts)
+        scores: list[tuple[float, int, tuple[float, ...]]] = []
+        for at, candidate in enumerate(candidates):
+            words.set_parts(order, candidate.plan, candidate.slices, candidate.parts)
             if weights:
-                everything.choose_weights(order)
-            tried.append((everything.perplexity(), at, everything.weights(order)))
-        _, best, own = min(tried)
-        each = chosen[order] = candidates[best]
-        plan = each.plan.with_weights(own)
-        everything.set_parts(order, plan, each.slices, each.parts)
+                words.choose_weights(order)
+            scores.append((words.perplexity(), at, words.weights(order)))
+        compared += [
+            {
+                "order": order,
+                "ranks": list(candidates[at].plan.ranks),
+                "weights": list(values),
+                "perplexity": perplexity,
+            }
+            for perplexity, at, values in scores
+        ]
+        _, at, values = min(scores)
+        best = chosen[order] = candidates[at]
+        words.set_parts(order, best.plan.with_weights(values), best.slices, best.parts)
     if weights:
-        everything.choose_weights()
-    found["after"] = everything.perplexity()
-    return {
-        order: FittedOrder(
-            some.plan.with_weights(everything.weights(order)), some.slices, some.parts
-        )
-        for order, some in chosen.items()
-    }, found
+        words.choose_weights()
+    perplexities["after"] = words.perplexity()
+    return (
+        {
+            order: FittedOrder(
+                best.plan.with_weights(words.weights(order)), best.slices, best.parts
+            )
+            for order, best in chosen.items()
+        },
+        perplexities,
+        compared,
+    )
 
 
 def first_order(level: OrderLevel, base: str) -> Array:
     """(word,) probabilities of order one."""
     total = level.totals[0]
-    given = level.discounts.sum() / total
+    discount = level.discounts.sum() / total
     probs = (level.counts - level.discounts) / total
     if base == "uniform":
-        probs += given / (len(probs) - 1)
+        probs += discount / (len(probs) - 1)
     probs[BEGIN] = 0.0  # never follows anything
     return np.asarray(probs)
 
 
-def put_together(
+def combine(
     counts: GramCounts, levels: list[OrderLevel], fitted: Mapping[int, FittedOrder]
 ) -> Ensemble:
     """One model from the parts of all orders, with the weights of their plans."""
@@ -199,48 +207,49 @@ def put_together(
     probs, backoffs = np.empty(offsets[-1]), np.empty(offsets[-2])
     base = "uniform" if levels[0].discounts.any() else "unigram"
     probs[: offsets[1]] = first_order(levels[0], base)
-    store = _Store(offsets)
+    factors = _Factors(offsets)
     for level in levels[1:]:
         low, high = offsets[level.order - 1], offsets[level.order]
         below = probs[offsets[level.order - 2] : low]
-        kept, given = level.counts - level.discounts, level.discounts
-        some = fitted.get(level.order)
-        if some is not None:
-            low_rank = combined(level, some.slices, some.plan, some.parts)
-            kept, given = _apart(level, some, low_rank)
-            store.add(level, some.slices, low_rank)
-        sums = level.sums(given)
+        kept, discounted = level.counts - level.discounts, level.discounts
+        order = fitted.get(level.order)
+        if order is not None:
+            low_rank = combined(level, order.slices, order.plan, order.parts)
+            kept, discounted = _kept_and_discounted(level, order, low_rank)
+            factors.add(level, order.slices, low_rank)
+        sums = level.sums(discounted)
         seen = level.totals > 0
         weights = np.divide(sums, level.totals, out=np.ones_like(sums), where=seen)
         totals = np.where(seen, level.totals, 1.0)
-        own = kept / totals[level.contexts]
-        own += weights[level.contexts] * below[level.table.suffixes]
-        probs[low:high] = own
+        probs[low:high] = kept / totals[level.contexts]
+        probs[low:high] += weights[level.contexts] * below[level.table.suffixes]
         backoffs[offsets[level.order - 2] : low] = weights
     grams = gram_model(counts.vocabulary, counts.tables, probs, backoffs)
-    return store.ensemble(grams)
+    return factors.ensemble(grams)
 
 
-def _apart(level: OrderLevel, some: FittedOrder, low_rank: LowRank) -> tuple[Array, Array]:
-    """(gram,) what n-grams keep, low rank parts included, and what they hand down."""
-    plan, slices = some.plan, some.slices
+def _kept_and_discounted(
+    level: OrderLevel, order: FittedOrder, low_rank: LowRank
+) -> tuple[Array, Array]:
+    """(gram,) what n-grams keep, low rank parts included, and what goes to the order below."""
+    plan, slices = order.plan, order.slices
     top = plan.powers[0] if plan.powers else 0.0
-    kept, given = level.counts - level.step(top), level.discounts
+    kept, discounted = level.counts - level.step(top), level.discounts
     for (upper, lower), weight in zip(bounds(plan), plan.weights, strict=True):
         values = part_values(level, upper, lower)
         if lower < 0:
-            given = (1.0 - weight) * values
+            discounted = (1.0 - weight) * values
         else:
             kept += (1.0 - weight) * values
         kept[slices.small] += weight * values[slices.small]
     rows = slices.matrix.row_places[level.contexts[slices.places]]
     columns = slices.matrix.column_places[level.table.suffixes[slices.places]]
     kept[slices.places] += low_rank.at(rows, columns)
-    return kept, given
+    return kept, discounted
 
 
-class _Store:
-    """Rows and columns of all orders, one after another."""
+class _Factors:
+    """The factors of all orders, concatenated."""
 
     def __init__(self, offsets: NDArray[np.int64]) -> None:
         self.offsets = offsets
@@ -253,8 +262,10 @@ class _Store:
         self.rights: list[NDArray[np.float32]] = [np.zeros(0, np.float32)]
 
     def add(self, level: OrderLevel, slices: Slices, low_rank: LowRank) -> None:
-        """Keep the factors of an order."""
-        low = int(self.offsets[level.order - 2])  # of its contexts, and of what ends its n-grams
+        """Append the factors of an order."""
+        low = int(
+            self.offsets[level.order - 2]
+        )  # of its contexts, and of the suffixes of its n-grams
         matrix, rank = slices.matrix, low_rank.rank
         for places, firsts, rests, rest, store, factor in (
             (
@@ -274,10 +285,10 @@ class _Store:
                 low_rank.right,
             ),
         ):
-            there = np.flatnonzero(places >= 0)
-            begin = sum(len(each) for each in store)
-            firsts[low + there] = begin + places[there].astype(np.int64) * rank
-            rests[low + there] = rest[places[there]]
+            used = np.flatnonzero(places >= 0)
+            begin = sum(map(len, store))
+            firsts[low + used] = begin + places[used].astype(np.int64) * rank
+            rests[low + used] = rest[places[used]]
             store.append(factor.ravel())
         contexts = low + np.arange(level.table.n_contexts)
         self.ranks[contexts] = rank
@@ -286,7 +297,7 @@ class _Store:
         )
 
     def ensemble(self, grams: GramModel) -> Ensemble:
-        """All of it with the n-grams."""
+        """The model of n-grams and factors."""
         return Ensemble(
             grams,
             self.rows,

@@ -9,61 +9,62 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.language.learn.block_matrix import BlockMatrix
+from tacit.language.learn.ensemble_levels import OrderLevel
 from tacit.language.learn.low_rank import (
     Factor,
     LowRank,
+    collapsed_sweep,
     fit_low_rank,
     start_factors,
     sweep,
-    sweep_apart,
     with_exact_sums,
 )
-from tacit.language.model.ensemble import OrderLevel, OrderPlan
+from tacit.language.model.ensemble import OrderPlan
 
 Array = NDArray[np.float64]
 Ids = NDArray[np.int32]
 Integers = NDArray[np.int64]
 
-# What first words of slices tell of their last is learnt by so many sweeps, of EM and apart, with this prior.
-FIRST_SWEEPS, FIRST_APART, FIRST_PRIOR = 5, 15, 6.0
+# Of the start of slices: sweeps of EM, collapsed sweeps, and their prior.
+START_SWEEPS, START_COLLAPSED, START_PRIOR = 5, 15, 6.0
 
 
 @dataclass(frozen=True, eq=False)
 class Slices:
     """The n-grams of an order as a matrix: contexts by n-grams without their first word.
 
-    Above order two it consists of blocks, one for all words between the first and the last. `places` says
-    which n-grams are its entries; the others stand in blocks too small to be worth it.
+    Above order two it consists of blocks (slices of the tensor), one for each sequence of words between the
+    first and the last. Small blocks are left out.
     """
 
     matrix: BlockMatrix
     places: Integers  # (entry,)  n-grams
-    small: Integers  # (n-gram that is no entry,)
+    small: Integers  # (n-gram of a small block,)
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One low rank part: what it stands for, and its fits from several starts."""
+    """One low rank part, fitted from several starts."""
 
     upper: float  # power
-    lower: float  # power; -1 for nothing: the discount as a whole
+    lower: float  # power; -1 for the discount as a whole
     fits: tuple[LowRank, ...]
 
 
-def slices_of(level: OrderLevel, below: OrderLevel, least: int) -> Slices:
-    """The matrix of an order; blocks with no more than so many rows or columns are left out."""
-    there = np.flatnonzero(level.counts > 0)
+def slices_of(level: OrderLevel, below: OrderLevel, min_size: int) -> Slices:
+    """The matrix of an order; blocks need more than `min_size` rows and columns."""
+    seen = np.flatnonzero(level.counts > 0)
     if level.order == 2:
         row_blocks = column_blocks = np.zeros(len(below.table), np.int32)
-        least = 0
+        min_size = 0
     else:
         row_blocks, column_blocks = below.table.suffixes, below.contexts
     matrix = BlockMatrix.of(
-        level.contexts[there], level.table.suffixes[there], row_blocks, column_blocks, least
+        level.contexts[seen], level.table.suffixes[seen], row_blocks, column_blocks, min_size
     )
-    kept = np.zeros(len(there), bool)
+    kept = np.zeros(len(seen), bool)
     kept[matrix.entries] = True
-    return Slices(matrix, there[matrix.entries], there[~kept])
+    return Slices(matrix, seen[matrix.entries], seen[~kept])
 
 
 def bounds(plan: OrderPlan) -> list[tuple[float, float]]:
@@ -73,7 +74,7 @@ def bounds(plan: OrderPlan) -> list[tuple[float, float]]:
 
 
 def part_values(level: OrderLevel, upper: float, lower: float) -> Array:
-    """(gram,) what a part stands for."""
+    """(gram,) the values that a part approximates."""
     values = level.step(upper)
     return values if lower < 0 else values - level.step(lower)
 
@@ -103,7 +104,7 @@ def fit_part(
                 values,
                 plan.ranks[at],
                 n_sweeps=plan.n_sweeps,
-                n_apart=plan.n_apart if level.order == 2 else 0,
+                n_collapsed=plan.n_collapsed if level.order == 2 else 0,
                 prior=plan.prior * level.unit(upper, lower),
                 random_state=rng,
                 start=start,
@@ -122,30 +123,30 @@ def informed_start(
     rng: np.random.Generator,
     n_jobs: int = 1,
 ) -> tuple[Factor, Factor]:
-    """Factors of all slices, from those of one matrix: first words by last words, whatever stands between.
+    """Factors of all slices, from those of one matrix: first words by last words, summed over the middle.
 
-    A slice has few entries, and a few sweeps from here tell unseen ones better than many from anywhere.
+    A slice has few entries; a few sweeps from here predict unseen ones better than many from a random start.
     """
     from scipy.sparse import csr_matrix
 
     below, matrix = levels[order - 2], slices.matrix
     n_words = len(levels[0].table)
-    rows, columns = _old(matrix.row_places), _old(matrix.column_places)
+    rows, columns = _inverse(matrix.row_places), _inverse(matrix.column_places)
     first, last = first_words(levels, order - 1)[rows], below.table.words[columns]
     cells = (np.repeat(first, np.diff(matrix.starts)), last[matrix.columns])
-    pairs = csr_matrix((values, cells), (n_words, n_words))  # sums where the same pair comes again
-    own = np.repeat(np.arange(n_words), np.diff(pairs.indptr))
-    none = np.zeros(n_words, np.int32)
-    all_pairs = BlockMatrix.of(own, pairs.indices, none, none)
+    pairs = csr_matrix((values, cells), (n_words, n_words))  # sums repeated pairs
+    pair_rows = np.repeat(np.arange(n_words), np.diff(pairs.indptr))
+    one_block = np.zeros(n_words, np.int32)
+    all_pairs = BlockMatrix.of(pair_rows, pairs.indices, one_block, one_block)
     sums = pairs.data[all_pairs.entries]
     left, right = start_factors(all_pairs, rank, rng)
-    left, right = sweep(all_pairs, sums, left, right, n_sweeps=FIRST_SWEEPS, n_jobs=n_jobs)
-    prior = FIRST_PRIOR * (float(np.median(values)) if len(values) else 1.0)
+    left, right = sweep(all_pairs, sums, left, right, n_sweeps=START_SWEEPS, n_jobs=n_jobs)
+    prior = START_PRIOR * (float(np.median(values)) if len(values) else 1.0)
     if all_pairs.n_blocks:
-        left, right = sweep_apart(
-            all_pairs, sums, left, right, n_sweeps=FIRST_APART, prior=prior, n_jobs=n_jobs
+        left, right = collapsed_sweep(
+            all_pairs, sums, left, right, n_sweeps=START_COLLAPSED, prior=prior, n_jobs=n_jobs
         )
-    # A word that is nowhere else first, or last, must not be lost.
+    # Positive, so that rare words keep some probability.
     return (
         left[all_pairs.row_places[first]] + np.float32(1e-6),
         right[all_pairs.column_places[last]] + np.float32(1e-9),
@@ -161,7 +162,7 @@ def first_words(levels: Sequence[OrderLevel], order: int) -> Ids:
 
 
 def combined(level: OrderLevel, slices: Slices, plan: OrderPlan, parts: Sequence[Part]) -> LowRank:
-    """All low rank parts of an order as one, each start and part by its weight."""
+    """The weighted sum of all low rank parts of an order; starts are averaged."""
     n_rows, n_columns = slices.matrix.shape
     lefts, rights = [np.zeros((n_rows, 0), np.float32)], [np.zeros((n_columns, 0), np.float32)]
     target = np.zeros(len(slices.places))
@@ -174,9 +175,9 @@ def combined(level: OrderLevel, slices: Slices, plan: OrderPlan, parts: Sequence
     return with_exact_sums(slices.matrix, target, left, right)
 
 
-def _old(places: Ids) -> Integers:
-    """(new number,) the old number of each."""
+def _inverse(places: Ids) -> Integers:
+    """(new number,) the old numbers."""
     kept = np.flatnonzero(places >= 0)
-    out = np.empty(len(kept), np.int64)
-    out[places[kept]] = kept
-    return out
+    old = np.empty(len(kept), np.int64)
+    old[places[kept]] = kept
+    return old

@@ -1,4 +1,4 @@
-"""Weights of the parts of an ensemble, chosen on a text by combining anew what they say of each word."""
+"""Weights of the parts of an ensemble, chosen on a text by recombining their predictions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from tacit.language.data.corpus import Corpus
 from tacit.language.data.vocabulary import BEGIN, END
+from tacit.language.learn.ensemble_levels import OrderLevel
 from tacit.language.learn.ensemble_parts import Part, Slices, bounds, part_values
 from tacit.language.model.backoff import gram_model, gram_offsets
-from tacit.language.model.ensemble import OrderLevel, OrderPlan
+from tacit.language.model.ensemble import OrderPlan
 from tacit.language.moments.ngram_counts import GramCounts
 
 Array = NDArray[np.float64]
@@ -25,27 +26,27 @@ N_ROUNDS = 3
 
 @dataclass(eq=False)
 class _OrderWords:
-    """What one order says of each word of a text, over the total of the context."""
+    """The contributions of one order to the probability of each word of a text."""
 
-    kept: Array  # (word,)  what is taken from n-grams as they are, before parts
-    given: Array  # (word,)  what goes to the order below if no part takes it
-    as_is: list[Array]  # for each part: (word,) the n-gram's own share of it
-    low_rank: list[Array]  # for each part: (word,) its low rank fit, the mean of all starts
-    of_discount: list[bool]  # for each part
+    kept: Array  # (word,)  of the n-gram itself, without parts
+    backoff: Array  # (word,)  weight of the order below, without parts
+    exact: list[Array]  # for each part: (word,) its values without approximation
+    low_rank: list[Array]  # for each part: (word,) its approximation, the mean of all starts
+    of_discount: list[bool]  # for each part: whether it is that of the discount
     weights: list[float]
 
     def probs(self, lower: Array) -> Array:
         """(word,) probabilities, given those of the order below."""
-        probs, given = self.kept.copy(), self.given
-        for own, fitted, last, weight in zip(
-            self.as_is, self.low_rank, self.of_discount, self.weights, strict=True
+        probs, backoff = self.kept.copy(), self.backoff
+        for exact, fitted, discount, weight in zip(
+            self.exact, self.low_rank, self.of_discount, self.weights, strict=True
         ):
             probs += weight * fitted
-            if last:
-                given = given - weight * own
+            if discount:
+                backoff = backoff - weight * exact
             else:
-                probs += (1.0 - weight) * own
-        probs += given * lower
+                probs += (1.0 - weight) * exact
+        probs += backoff * lower
         return probs
 
 
@@ -56,7 +57,7 @@ class Recombination:
         self, counts: GramCounts, levels: Sequence[OrderLevel], unigrams: Array, text: Corpus
     ) -> None:
         self.levels = levels
-        self.contexts, self.grams = _placed(counts, text)
+        self.contexts, self.grams = _positions(counts, text)
         self.first = unigrams[self.grams[0]]
         self.orders: dict[int, _OrderWords] = {}
         for level in levels[1:]:
@@ -64,64 +65,65 @@ class Recombination:
 
     def _plain(self, level: OrderLevel) -> _OrderWords:
         """An order without low rank parts."""
-        kept = self._own(level, level.counts - level.discounts)
-        given = np.ones(len(kept))
+        kept = self._at_words(level, level.counts - level.discounts)
+        backoff = np.ones(len(kept))
         contexts, seen = self._seen(level)
         sums = level.sums(level.discounts)
-        given[seen] = sums[contexts] / level.totals[contexts]
-        return _OrderWords(kept, given, [], [], [], [])
+        backoff[seen] = sums[contexts] / level.totals[contexts]
+        return _OrderWords(kept, backoff, [], [], [], [])
 
     def _seen(self, level: OrderLevel) -> tuple[Integers, NDArray[np.bool_]]:
-        """Contexts of words whose context was seen, and which words these are."""
+        """The contexts of words whose context occurs in training, and which words these are."""
         contexts = self.contexts[level.order - 1]
         seen = contexts >= 0
         seen[seen] = level.totals[contexts[seen]] > 0
         return contexts[seen], seen
 
-    def _own(self, level: OrderLevel, values: Array) -> Array:
-        """(word,) values of the n-grams there, over the totals of their contexts."""
+    def _at_words(self, level: OrderLevel, values: Array) -> Array:
+        """(word,) values of the n-grams of each word, over the totals of their contexts."""
         grams = self.grams[level.order - 1]
-        there = grams >= 0
-        out = np.zeros(len(grams))
-        found = grams[there]
-        totals = level.totals[level.contexts[found]]
-        out[there] = np.divide(values[found], totals, out=np.zeros_like(totals), where=totals > 0)
-        return out
+        seen = grams >= 0
+        ratios = np.zeros(len(grams))
+        totals = level.totals[level.contexts[grams[seen]]]
+        ratios[seen] = np.divide(
+            values[grams[seen]], totals, out=np.zeros_like(totals), where=totals > 0
+        )
+        return ratios
 
     def set_parts(self, order: int, plan: OrderPlan, slices: Slices, parts: Sequence[Part]) -> None:
-        """Take an order apart as a plan says."""
+        """Use the parts of a plan for an order."""
         level = self.levels[order - 1]
         words = self._plain(level)
         top = plan.powers[0] if plan.powers else 0.0
-        words.kept = self._own(level, level.counts - level.step(top))
+        words.kept = self._at_words(level, level.counts - level.step(top))
         contexts, seen = self._seen(level)
         rows, columns = np.full((2, len(seen)), -1)
         rows[seen] = slices.matrix.row_places[contexts]
-        shorter = self.grams[order - 2]
-        there = shorter >= 0
-        columns[there] = slices.matrix.column_places[shorter[there]]
+        suffixes = self.grams[order - 2]
+        known = suffixes >= 0
+        columns[known] = slices.matrix.column_places[suffixes[known]]
         scale = np.ones(len(seen))
         scale[seen] = 1.0 / level.totals[contexts]
         for (upper, lower), part in zip(bounds(plan), parts, strict=True):
             values = part_values(level, upper, lower)
-            own = self._own(level, values)
+            exact = self._at_words(level, values)
             fitted = np.zeros(len(seen))
             for fit in part.fits:
                 fitted += fit.at(rows, columns) / len(part.fits)
             only_small = np.zeros_like(values)
             only_small[slices.small] = values[slices.small]
-            words.low_rank.append(fitted * scale + self._own(level, only_small))
+            words.low_rank.append(fitted * scale + self._at_words(level, only_small))
             words.of_discount.append(lower < 0)
-            words.as_is.append(np.where(seen, words.given, 0.0) if lower < 0 else own)
+            words.exact.append(np.where(seen, words.backoff, 0.0) if lower < 0 else exact)
         words.weights = list(plan.weights)
         self.orders[order] = words
 
     def weights(self, order: int) -> tuple[float, ...]:
-        """Those of an order."""
+        """The weights of an order."""
         return tuple(self.orders[order].weights)
 
     def perplexity(self) -> float:
-        """That of the text."""
+        """The perplexity of the text."""
         probs = self.first
         for order in sorted(self.orders):
             probs = self.orders[order].probs(probs)
@@ -129,7 +131,7 @@ class Recombination:
             return float(np.exp(-np.log(probs).mean()))
 
     def choose_weights(self, order: int | None = None) -> None:
-        """Search for the best weights, one after another, of one order or of all."""
+        """Optimise the weights of one order or of all, one after another."""
         for _ in range(N_ROUNDS):
             for at, words in self.orders.items():
                 if order is None or at == order:
@@ -137,9 +139,8 @@ class Recombination:
                         self._choose(at, part)
 
     def _choose(self, order: int, part: int) -> None:
-        """The best of one weight; probabilities are linear in it, so the likelihood has one peak."""
+        """Optimise one weight; probabilities are linear in it, so the likelihood has one maximum."""
         words = self.orders[order]
-        # Orders above are linear in what they are given: P = more + share * P(order).
         lower = self.first
         for at in sorted(self.orders):
             if at < order:
@@ -163,7 +164,7 @@ class Recombination:
 
 
 def _golden(loss: Callable[[float], float]) -> float:
-    """Where a function of one number between 0 and 1 is least."""
+    """The minimum of a function on [0, 1], by golden section search."""
     low, high = 0.0, 1.0
     left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
     at_left, at_right = loss(left), loss(right)
@@ -177,11 +178,11 @@ def _golden(loss: Callable[[float], float]) -> float:
             right = low + GOLDEN * (high - low)
             at_right = loss(right)
     middle = (low + high) / 2
-    return min((loss(each), each) for each in (middle, 0.0, 1.0))[1]
+    return min((loss(weight), weight) for weight in (middle, 0.0, 1.0))[1]
 
 
-def _placed(counts: GramCounts, text: Corpus) -> tuple[Integers, Integers]:
-    """(order, word) contexts and n-grams of all orders at each word, numbered within their orders."""
+def _positions(counts: GramCounts, text: Corpus) -> tuple[Integers, Integers]:
+    """(order, word) the contexts and n-grams of each word, numbered within their orders."""
     from tacit.language.loops.ensemble import place_words
 
     offsets = gram_offsets(counts.tables)
@@ -202,7 +203,7 @@ def _placed(counts: GramCounts, text: Corpus) -> tuple[Integers, Integers]:
 
 
 def _begin(counts: GramCounts, offsets: Integers) -> int:
-    """The state where lines begin: all the pads in front, as one n-gram."""
+    """The state at the start of lines: the n-gram of all pads."""
     if counts.order == 1:
         return -1
     state, order = BEGIN, 1

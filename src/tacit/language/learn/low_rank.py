@@ -1,4 +1,4 @@
-"""Low rank factors of sparse matrices of counts that keep the sums of rows and columns."""
+"""Non-negative low rank factors of sparse matrices of counts that keep the sums of rows and columns."""
 
 from __future__ import annotations
 
@@ -17,21 +17,19 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Factor = NDArray[Any]  # of single or double precision
 
-# A factor is shrunk by this share (or twice, four times ... if need be), so that what its rounding lost or
-# gained can be given back by a matrix of rank one that has no negative entry.
+# A factor is shrunk by this fraction (doubled as often as needed), so that a non-negative matrix of rank one
+# can correct the sums for rounding.
 SHRINKING = 2.0**-16
-# Blocks are handed to threads in so many pieces for each of them.
-PIECES = 8
-# Steps apart go this much further than they would, in steps; the last does not, so that sums are kept.
-FURTHER = 0.8
+PIECES = 8  # tasks per thread
+RELAXATION = 0.8  # over-relaxation of collapsed sweeps; none in the last, so that sums are kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LowRank:
-    """Two factors whose product has exactly the row and column sums that are wanted.
+    """Two factors whose product has given row and column sums.
 
-    Factors are of single precision; what that takes from the sums is given back by one more product, of
-    `left_rest` and `right_rest`. No entry is negative.
+    Factors have single precision; one more product, of `left_rest` and `right_rest`, makes the sums exact. No
+    entry is negative.
     """
 
     left: Factor  # (row, rank)
@@ -59,13 +57,13 @@ def fit_low_rank(
     rank: int,
     *,
     n_sweeps: int = 20,
-    n_apart: int = 0,
+    n_collapsed: int = 0,
     prior: float = 0.0,
     random_state: int | np.random.Generator | None = None,
     start: tuple[Factor, Factor] | None = None,
     n_jobs: int = 1,
 ) -> LowRank:
-    """Non-negative factors of each block, near to it in generalised Kullback-Leibler divergence.
+    """Non-negative factors of each block, minimising generalised Kullback-Leibler divergence.
 
     Parameters
     ----------
@@ -74,20 +72,20 @@ def fit_low_rank(
     rank
         Columns of the factors.
     n_sweeps
-        Steps of EM. Sums are exact after any number, zero among them (then nothing but the sums is learnt).
-    n_apart, prior
-        Steps of `sweep_apart` after those, for a matrix of one block.
+        Sweeps of EM. Sums are exact after any number, even zero (then only the sums are learnt).
+    n_collapsed, prior
+        Steps of `collapsed_sweep` after those, for a matrix of one block.
     start
-        Left and right factors to begin with, instead of random ones; their scale does not matter. Factors of
-        double precision are fitted as such.
+        Left and right factors instead of random ones; their scale does not matter. Factors in double
+        precision stay so.
     n_jobs
         Threads. Results do not depend on their number.
     """
     left, right = start_factors(matrix, rank, random_state) if start is None else start
     left, right = sweep(matrix, values, left, right, n_sweeps=n_sweeps, n_jobs=n_jobs)
-    if n_apart and matrix.n_blocks:
-        left, right = sweep_apart(
-            matrix, values, left, right, n_sweeps=n_apart, prior=prior, n_jobs=n_jobs
+    if n_collapsed and matrix.n_blocks:
+        left, right = collapsed_sweep(
+            matrix, values, left, right, n_sweeps=n_collapsed, prior=prior, n_jobs=n_jobs
         )
     return with_exact_sums(matrix, values, left, right)
 
@@ -95,7 +93,7 @@ def fit_low_rank(
 def start_factors(
     matrix: BlockMatrix, rank: int, random_state: int | np.random.Generator | None = None
 ) -> tuple[Factor, Factor]:
-    """Random factors to begin with, of single precision."""
+    """Random factors in single precision."""
     rng = np.random.default_rng(random_state)
     n_rows, n_columns = matrix.shape
     left = rng.random((n_rows, rank), dtype=np.float32) + np.float32(0.5)
@@ -112,7 +110,7 @@ def sweep(
     n_sweeps: int,
     n_jobs: int = 1,
 ) -> tuple[Factor, Factor]:
-    """Factors after some more steps of EM; those given are not changed."""
+    """Factors after some sweeps of EM; the arguments are not changed."""
     from tacit.language.loops.low_rank import sweep_blocks
 
     left, right = left.copy(), right.copy()
@@ -127,7 +125,7 @@ def sweep(
     def work(blocks: Ints) -> None:
         sweep_blocks(blocks, matrix.block_rows, matrix.block_columns, *rest)
 
-    _spread(work, _pieces(np.diff(matrix.starts[matrix.block_rows]), n_jobs), n_jobs)
+    _run(work, _pieces(np.diff(matrix.starts[matrix.block_rows]), n_jobs), n_jobs)
     return left, right
 
 
@@ -140,29 +138,29 @@ def _sweep_one(
     n_sweeps: int,
     n_jobs: int,
 ) -> tuple[Factor, Factor]:
-    """The same for a matrix of one block: threads share its rows, then its columns."""
-    from tacit.language.loops.low_rank import settle, share_columns, share_rows
+    """The same for a matrix of one block: threads divide its rows, then its columns."""
+    from tacit.language.loops.low_rank import em_columns, em_rows, normalise
 
     rows, columns = _ranges(matrix.starts, n_jobs), _ranges(matrix.column_starts, n_jobs)
     spare, rank = np.empty_like(left), left.shape[1]
 
     def by_rows(low: int, high: int) -> None:
         places = (matrix.starts, matrix.columns, values)
-        share_rows(*places, left, right, ratios, spare[low:high], low, high, np.empty(rank))
+        em_rows(*places, left, right, ratios, spare[low:high], low, high, np.empty(rank))
 
     def by_columns(low: int, high: int) -> None:
         places = (matrix.column_starts, matrix.column_rows, matrix.column_entries)
-        share_columns(*places, ratios, left, right, low, high, np.empty(rank))
+        em_columns(*places, ratios, left, right, low, high, np.empty(rank))
 
     for _ in range(n_sweeps):
-        _spread(lambda at: by_rows(*at), rows, n_jobs)
-        _spread(lambda at: by_columns(*at), columns, n_jobs)
-        settle(right, 0, len(right), np.empty(rank))
+        _run(lambda at: by_rows(*at), rows, n_jobs)
+        _run(lambda at: by_columns(*at), columns, n_jobs)
+        normalise(right, 0, len(right), np.empty(rank))
         left, spare = spare, left
     return left, right
 
 
-def sweep_apart(
+def collapsed_sweep(
     matrix: BlockMatrix,
     values: Array,
     left: Factor,
@@ -172,14 +170,14 @@ def sweep_apart(
     prior: float,
     n_jobs: int = 1,
 ) -> tuple[Factor, Factor]:
-    """Factors of one block after steps in which no entry tells the factors how to share itself.
+    """Factors of one block after collapsed variational sweeps (CVB0; Asuncion et al. 2009).
 
-    Each entry is shared out by factors without its own part, with a prior of as much mass as `prior` for each
-    row and column: the collapsed variational step of Asuncion et al. (2009). Where EM learns entries by
-    heart, this learns what they have in common, and sums are kept all the same. All steps but the last go
-    further (over-relaxation; Peters & Walker, 1978), which saves about half of them.
+    The responsibilities of an entry are computed from factors without its own contribution, with a prior of
+    mass `prior` for each row and column. Where EM overfits single entries, this does not, and sums are kept
+    all the same. All sweeps but the last are over-relaxed (Peters & Walker, 1978), which saves about half of
+    them.
     """
-    from tacit.language.loops.low_rank import settle, share_columns_apart, share_rows_apart
+    from tacit.language.loops.low_rank import collapsed_columns, collapsed_rows, normalise
 
     left, right, spare = left.copy(), right.copy(), np.empty_like(left)
     values = np.ascontiguousarray(values, left.dtype)
@@ -189,37 +187,38 @@ def sweep_apart(
 
     def by_rows(low: int, high: int) -> None:
         places = (matrix.starts, matrix.columns, values)
-        share_rows_apart(*places, *common, spare[low:high], low, high)  # type: ignore[call-arg]
+        collapsed_rows(*places, *common, spare[low:high], low, high)  # type: ignore[call-arg]
 
     def by_columns(low: int, high: int) -> None:
         places = (matrix.column_starts, matrix.column_rows, matrix.column_entries)
-        share_columns_apart(*places, *common, low, high)  # type: ignore[call-arg]
+        collapsed_columns(*places, *common, low, high)  # type: ignore[call-arg]
 
     for at in range(n_sweeps):
         sums = left.sum(axis=0, dtype=np.float64)
-        share = prior / max(float(sums.sum()), 1e-300)
+        scale = prior / max(float(sums.sum()), 1e-300)
         common = (
             left,
             right,
             sums.astype(left.dtype),
-            (share * sums).astype(left.dtype),
-            kind(share),
-            kind(FURTHER if at < n_sweeps - 1 else 0.0),
+            (scale * sums).astype(left.dtype),
+            kind(scale),
+            kind(RELAXATION if at < n_sweeps - 1 else 0.0),
             ratios,
             shares,
         )
-        _spread(lambda at: by_rows(*at), rows, n_jobs)
-        _spread(lambda at: by_columns(*at), columns, n_jobs)
-        settle(right, 0, len(right), np.empty(left.shape[1]))
+        _run(lambda at: by_rows(*at), rows, n_jobs)
+        _run(lambda at: by_columns(*at), columns, n_jobs)
+        normalise(right, 0, len(right), np.empty(left.shape[1]))
         left, spare = spare, left
     return left, right
 
 
 def with_exact_sums(matrix: BlockMatrix, values: Array, left: Factor, right: Factor) -> LowRank:
-    """Factors in single precision, with a rest of rank one for each block that makes its sums exact.
+    """Factors in single precision, with a correction of rank one for each block that makes its sums exact.
 
-    The left factor is shrunk a little, so that every row and column misses something: ``d`` and ``e``, with
-    the same sum. Then ``d e' / sum(d)`` is the rest: not negative, with row sums ``d`` and column sums ``e``.
+    The left factor is shrunk a little, so that the sums of rows and columns miss ``d`` and ``e``, which have
+    the same total. The correction is ``d e' / sum(d)``: not negative, with row sums ``d`` and column sums
+    ``e``.
     """
     values = np.asarray(values, np.float64)
     wanted_rows = np.add.reduceat(np.append(values, 0.0), matrix.starts[:-1])
@@ -227,19 +226,19 @@ def with_exact_sums(matrix: BlockMatrix, values: Array, left: Factor, right: Fac
         np.append(values[matrix.column_entries], 0.0), matrix.column_starts[:-1]
     )
     right = right.astype(np.float32, copy=False)
-    share = SHRINKING
+    fraction = SHRINKING
     while True:
-        shrunk = (left * (1.0 - share)).astype(np.float32)
+        shrunk = (left * (1.0 - fraction)).astype(np.float32)
         rows, columns = _margins(matrix, shrunk, right)
         missing_rows, missing_columns = wanted_rows - rows, wanted_columns - columns
-        if share >= 1.0 or (missing_rows.min(initial=0) >= 0 <= missing_columns.min(initial=0)):
+        if fraction >= 1.0 or (missing_rows.min(initial=0) >= 0 <= missing_columns.min(initial=0)):
             break
-        share *= 2.0
+        fraction *= 2.0
     return LowRank(shrunk, right, *_rests(matrix, missing_rows, missing_columns))
 
 
 def stack_low_rank(matrix: BlockMatrix, values: Array, parts: Sequence[LowRank]) -> LowRank:
-    """The mean of several, as one of as many times the rank."""
+    """The mean of several fits, as one with the sum of their ranks."""
     left = np.concatenate([part.left for part in parts], axis=1) / np.float32(len(parts))
     right = np.concatenate([part.right for part in parts], axis=1)
     return with_exact_sums(matrix, values, left, right)
@@ -249,23 +248,23 @@ def _margins(matrix: BlockMatrix, left: Factor, right: Factor) -> tuple[Array, A
     """Row and column sums of the product, block by block."""
     from tacit.language.loops.low_rank import margins, totals
 
-    found = []
+    sums_of = []
     rows = (matrix.block_rows[:-1], matrix.block_rows[1:])
     columns = (matrix.block_columns[:-1], matrix.block_columns[1:])
-    for own, own_at, other, other_at in (
+    for factor, at, other, other_at in (
         (left, rows, right, columns),
         (right, columns, left, rows),
     ):
         sums = np.empty((matrix.n_blocks, left.shape[1]))
         totals(other, *other_at, sums)
-        out = np.empty(len(own))
-        margins(own, *own_at, sums, out)
-        found.append(out)
-    return found[0], found[1]
+        out = np.empty(len(factor))
+        margins(factor, *at, sums, out)
+        sums_of.append(out)
+    return sums_of[0], sums_of[1]
 
 
 def _rests(matrix: BlockMatrix, rows: Array, columns: Array) -> tuple[Array, Array]:
-    """Factors of a block-wise product with given row and column sums, which agree in each block."""
+    """Factors of rank one in each block, with given row and column sums."""
     sizes = np.diff(matrix.block_columns)
     sums = np.add.reduceat(np.append(columns, 0.0), matrix.block_columns[:-1])
     over = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
@@ -273,7 +272,7 @@ def _rests(matrix: BlockMatrix, rows: Array, columns: Array) -> tuple[Array, Arr
 
 
 def _ranges(starts: Ints, n_jobs: int) -> list[tuple[int, int]]:
-    """Ranges of rows with about as many entries each."""
+    """Ranges of rows with about equally many entries."""
     if n_jobs == 1:
         return [(0, len(starts) - 1)]
     n_pieces = n_jobs * PIECES
@@ -283,7 +282,7 @@ def _ranges(starts: Ints, n_jobs: int) -> list[tuple[int, int]]:
 
 
 def _pieces(sizes: Ints, n_jobs: int) -> list[Ints]:
-    """Blocks in groups with about as many entries each; the largest come first."""
+    """Groups of blocks with about equally many entries, the largest blocks first."""
     order = np.argsort(-sizes, kind="stable")
     if n_jobs == 1 or len(sizes) == 0:
         return [np.sort(order)]
@@ -293,8 +292,8 @@ def _pieces(sizes: Ints, n_jobs: int) -> list[Ints]:
     return [piece for piece in np.split(order, np.unique(cuts)) if len(piece)]
 
 
-def _spread(work: Any, pieces: Sequence[Any], n_jobs: int) -> None:
-    """Do pieces of work on several threads."""
+def _run(work: Any, pieces: Sequence[Any], n_jobs: int) -> None:
+    """Run tasks on several threads."""
     if n_jobs == 1 or len(pieces) == 1:
         for piece in pieces:
             work(piece)

@@ -1,4 +1,4 @@
-"""Classes of words, from how often words follow each other."""
+"""Word classes from counts of word pairs, by the exchange algorithm."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from tacit.errors import ArgumentError
 from tacit.language.data.vocabulary import BEGIN, END
 from tacit.language.moments.ngram_counts import GramCounts
 
+Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-MOST_SWEEPS = 30
-LEAST_MOVED = 1e-3  # share of the words; fewer in a sweep, and it was the last
-_KNOWN = 2**16
+MAX_SWEEPS = 30
+MIN_MOVED = 1e-3  # fraction of the words; stops after a sweep that moves fewer
+UNSEEN = 0.5  # count of a word that is not in the text
+_TABLE = 2**16  # values of n log n that are tabulated
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +30,7 @@ class WordClasses:
     n_classes : int
         With that of the markers.
     n_sweeps : int
-        How often all words were looked at.
+        Sweeps over all words.
     objective : float
         Log-likelihood of the text's pairs of words under their classes, per pair.
     """
@@ -40,19 +42,19 @@ class WordClasses:
 
 
 def exchanged_classes(
-    counts: GramCounts, n_classes: int, *, most: int = MOST_SWEEPS
+    counts: GramCounts, n_classes: int, *, max_sweeps: int = MAX_SWEEPS
 ) -> WordClasses:
-    """Classes that make the text likeliest, each told by the one before it (Kneser and Ney 1993).
+    """Classes that maximise the likelihood of a class bigram model (Kneser and Ney 1993).
 
-    Words start spread over the classes by rank. Then each word in turn, the most frequent first, is put where
-    the likelihood is highest, until few words move.
+    Words start in classes by frequency rank. Then each word in turn, the most frequent first, moves to the
+    class with the highest likelihood, until few words move.
 
     Parameters
     ----------
     counts : GramCounts
         Of order two or more.
     n_classes : int
-        Classes of words; that of the markers comes on top.
+        Classes of words, without that of the markers.
     """
     from tacit.language.loops.exchange import exchange
 
@@ -72,42 +74,51 @@ def exchanged_classes(
     np.add.at(table, (classes[firsts], classes[seconds]), times)
     following = _by(firsts, seconds, times, len(frequency))
     preceding = _by(seconds, firsts, times, len(frequency))
-    known = np.arange(_KNOWN) * np.log(np.maximum(np.arange(_KNOWN), 1))
+    n_log_n = np.arange(_TABLE) * np.log(np.maximum(np.arange(_TABLE), 1))
     n_sweeps, moved = 0, len(movable)
-    while n_sweeps < most and moved > LEAST_MOVED * len(movable):
-        moved = exchange(movable, classes, following, preceding, table, known)
+    while n_sweeps < max_sweeps and moved > MIN_MOVED * len(movable):
+        moved = exchange(movable, classes, following, preceding, table, n_log_n)
         n_sweeps += 1
-    # What the text lacks joins the class of most words: new words are of open classes.
-    seen = np.bincount(classes[movable], minlength=n_classes + 1)
-    lacking = words[frequency[words] == 0]
-    classes[lacking] = max(int(seen.argmax()), 1)
+    # Words that are not in the text join the largest class: new words are of open classes.
+    sizes = np.bincount(classes[movable], minlength=n_classes + 1)
+    classes[words[frequency[words] == 0]] = max(int(sizes.argmax()), 1)
     return WordClasses(classes, n_classes + 1, n_sweeps, _objective(table, frequency))
+
+
+def word_probabilities(frequency: Integers, classes: Integers) -> Array:
+    """(word,) the probability of each word within its class; that of markers is one."""
+    counts = np.maximum(frequency, UNSEEN).astype(np.float64)
+    counts[[BEGIN, END]] = 0.0
+    probabilities: Array = counts / np.maximum(np.bincount(classes, counts), UNSEEN)[classes]
+    probabilities[[BEGIN, END]] = 1.0
+    return probabilities
 
 
 def _pairs(counts: GramCounts) -> tuple[Integers, Integers, Integers]:
     """First words, second words, and how often."""
     pairs = counts.tables[1]
-    there = pairs.counts > 0
+    seen = pairs.counts > 0
     return (
-        pairs.contexts()[there].astype(np.int64),
-        pairs.words[there].astype(np.int64),
-        pairs.counts[there],
+        pairs.contexts()[seen].astype(np.int64),
+        pairs.words[seen].astype(np.int64),
+        pairs.counts[seen],
     )
 
 
 def _by(
     one: Integers, other: Integers, times: Integers, n_words: int
 ) -> tuple[Integers, Integers, Integers]:
-    """The pairs in the order of one of their words: where each begins, the other words, how often."""
+    """The pairs sorted by one of their words: starts, other words, counts."""
     order = np.argsort(one, kind="stable")
     starts = np.searchsorted(one[order], np.arange(n_words + 1))
     return starts.astype(np.int64), other[order], times[order]
 
 
 def _objective(table: Integers, frequency: Integers) -> float:
-    def weighed(counts: Integers) -> float:
-        there = counts[counts > 0].astype(np.float64)
-        return float((there * np.log(there)).sum())
+    def sum_n_log_n(counts: Integers) -> float:
+        positive = counts[counts > 0].astype(np.float64)
+        return float((positive * np.log(positive)).sum())
 
-    sums = weighed(table.sum(axis=1)) + weighed(table.sum(axis=0))
-    return (weighed(table) - sums + weighed(frequency)) / max(int(table.sum()), 1)
+    margins = sum_n_log_n(table.sum(axis=1)) + sum_n_log_n(table.sum(axis=0))
+    total = sum_n_log_n(table) - margins + sum_n_log_n(frequency)
+    return total / max(int(table.sum()), 1)

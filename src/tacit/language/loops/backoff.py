@@ -73,7 +73,7 @@ def score_lines(model, ids, ends, states, end, probs, grams):
 
 
 @njit(cache=True, nogil=True)
-def score_text(model, table, text, state, end, refuse):
+def score_text(model, table, text, state, end):
     """The natural log-probability of a line of text.
 
     Parameters
@@ -81,7 +81,6 @@ def score_text(model, table, text, state, end, refuse):
     table : slots, hashes, starts and store of the words, see `tacit.language.loops.tokens`
     text : (byte,)  blanks between words
     state, end : see `score_lines`
-    refuse : whether `<s>` and `</s>` in the text give infinity
     """
     slots, hashes, starts, store = table
     suffixes, probs, highest = model[1], model[3], model[5]
@@ -96,8 +95,6 @@ def score_text(model, table, text, state, end, refuse):
             code = (code ^ np.uint64(text[at])) * PRIME
             at += 1
         word = slots[find_slot(slots, hashes, starts, store, text, first, at - first, code)]
-        if refuse and 1 <= word <= 2:
-            return np.inf
         gram, weight = find_gram(model, state, max(word, 0))
         product *= weight * probs[gram]
         if product < 1e-200:

@@ -99,20 +99,6 @@ def score_lines(model, factors, ids, ends, states, end, probs, grams):
 
 
 @njit(cache=True, nogil=True)
-def score_line(model, factors, ids, state, end):
-    """The natural log-probability of a line; see `loops.backoff`."""
-    suffixes, highest = model[1], model[5]
-    total = 0.0
-    for word in ids:
-        prob, gram = find_prob(model, factors, state, word)
-        total += np.log(prob)
-        state = np.int64(suffixes[gram]) if gram >= highest else gram
-    if end >= 0:
-        total += np.log(find_prob(model, factors, state, end)[0])
-    return total
-
-
-@njit(cache=True, nogil=True)
 def score_next(model, factors, state, out):
     """Write the probabilities of all words after a state."""
     words, suffixes, firsts, probs, backoffs, _ = model

@@ -33,7 +33,7 @@ def _room(size, dtype):
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
-def share_rows(starts, columns, values, left, right, ratios, out, first, last, room):
+def em_rows(starts, columns, values, left, right, ratios, out, first, last, room):
     """The left factor after a sweep, and each entry over what the factors say of it.
 
     Parameters
@@ -67,15 +67,15 @@ def share_rows(starts, columns, values, left, right, ratios, out, first, last, r
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
-def share_columns(starts, rows, entries, ratios, left, right, first, last, room):
-    """Change the right factor by a sweep, before the left one is changed; see `settle` for its scale.
+def em_columns(starts, rows, entries, ratios, left, right, first, last, room):
+    """Change the right factor by a sweep, before the left one is changed; see `normalise` for its scale.
 
     Parameters
     ----------
     starts : (column + 1,)
     rows, entries : (entry,)
         By columns: the row, and the place in the order by rows.
-    ratios : (entry,)  by rows; see `share_rows`
+    ratios : (entry,)  by rows; see `em_rows`
     left : (row, rank)  as it was before the sweep
     right : (column, rank)  changed
     first, last : the range of columns
@@ -96,7 +96,7 @@ def share_columns(starts, rows, entries, ratios, left, right, first, last, room)
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
-def settle(right, first, last, room):
+def normalise(right, first, last, room):
     """Divide a range of columns by the sums over it, one for each rank."""
     rank = right.shape[1]
     for q in range(rank):
@@ -135,8 +135,8 @@ def sweep_blocks(
     ----------
     blocks : (some,)
     block_rows, block_columns : (block + 1,)  the first row and column of each
-    starts, columns, values : see `share_rows`
-    column_starts, column_rows, column_entries : see `share_columns`
+    starts, columns, values : see `em_rows`
+    column_starts, column_rows, column_entries : see `em_columns`
     left, right : changed
     ratios : (entry,)  room
     """
@@ -150,18 +150,18 @@ def sweep_blocks(
         top, bottom = block_rows[block], block_rows[block + 1]
         begin, end = block_columns[block], block_columns[block + 1]
         for _ in range(n_sweeps):
-            share_rows(starts, columns, values, left, right, ratios, spare, top, bottom, room)
-            share_columns(
+            em_rows(starts, columns, values, left, right, ratios, spare, top, bottom, room)
+            em_columns(
                 column_starts, column_rows, column_entries, ratios, left, right, begin, end, room
             )
-            settle(right, begin, end, room)
+            normalise(right, begin, end, room)
             for row in range(top, bottom):
                 for q in range(rank):
                     left[row, q] = spare[row - top, q]
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
-def share_rows_apart(
+def collapsed_rows(
     starts,
     columns,
     values,
@@ -177,19 +177,19 @@ def share_rows_apart(
     first,
     last,
 ):
-    """The same as `share_rows`, but each entry is shared out by factors from which its own part was taken.
+    """The same as `em_rows`, but each entry is shared out by factors from which its own part was taken.
 
     An entry that is alone in its row would otherwise tell the factors how to share it. This is the
     collapsed variational step of zero order (Asuncion et al., 2009); sums are kept, as by any posteriors.
 
     Parameters
     ----------
-    starts, columns, values, left, right, out, first, last : see `share_rows`
+    starts, columns, values, left, right, out, first, last : see `em_rows`
     sums : (rank,)  of the left factor
     prior : (rank,)  what is added to each row of the left factor
     over : number  what is added to each cell of the right factor
     further : number  how much further to go than the step itself, in steps
-    ratios, shares : (entry,)  filled; see `share_columns_apart`
+    ratios, shares : (entry,)  filled; see `collapsed_columns`
     """
     rank = left.shape[1]
     none, one = left.dtype.type(0), left.dtype.type(1)
@@ -223,10 +223,10 @@ def share_rows_apart(
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
-def share_columns_apart(
+def collapsed_columns(
     starts, rows, entries, left, right, sums, prior, over, further, ratios, shares, first, last
 ):
-    """The same for the right factor, with the ratios and shares that `share_rows_apart` filled."""
+    """The same for the right factor, with the ratios and shares that `collapsed_rows` filled."""
     rank = left.shape[1]
     none, one = left.dtype.type(0), left.dtype.type(1)
     least = left.dtype.type(LEAST_LEFT)

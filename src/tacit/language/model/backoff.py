@@ -1,4 +1,4 @@
-"""N-gram models with back-off weights: what an ARPA file holds."""
+"""N-gram models with back-off weights, as in ARPA files, and discounts."""
 
 from __future__ import annotations
 
@@ -16,26 +16,23 @@ Array = NDArray[np.float64]
 Ids = NDArray[np.int32]
 Integers = NDArray[np.int64]
 
-_MOST_GRAMS = 2**31 - 2
+_MAX_GRAMS = 2**31 - 2
 
 
 @dataclass(frozen=True, eq=False)
 class GramModel:
-    """Probabilities of n-grams of all orders, and weights of contexts.
+    """Probabilities of n-grams of all orders, and back-off weights of contexts.
 
-    The n-grams of all orders stand one after another, order 1 first, in each order by context and then by
-    last word: a tree whose nodes are numbered level by level. The probability of a word after a context is
-    that of the n-gram where it exists, and otherwise the context's weight times the probability after the
-    context without its first word.
+    N-grams are sorted by order, context and last word: a trie whose nodes are numbered level by level. The
+    probability of a word after a context is that of the n-gram if it exists, and otherwise the back-off
+    weight of the context times the probability after the context without its first word.
     """
 
     vocabulary: Vocabulary
-    offsets: Integers  # (order + 1,)  where each order begins
+    offsets: Integers  # (order + 1,)  the first n-gram of each order
     words: Ids  # (gram,)  last words; in order 1, all words of the vocabulary
-    suffixes: Ids  # (gram,)  the longest n-gram that ends this one, -1 for none
-    firsts: (
-        Integers  # (context + 1,)  n-grams below the highest order: the first that continues each
-    )
+    suffixes: Ids  # (gram,)  the n-gram without its first word, -1 for none
+    firsts: Integers  # (context + 1,)  the first n-gram that continues each context
     probs: Array  # (gram,)
     backoffs: Array  # (context,)
 
@@ -49,14 +46,22 @@ class GramModel:
 
     @property
     def n_contexts(self) -> int:
-        """N-grams that have a weight: those of all orders but the highest."""
+        """N-grams with a back-off weight: those of all orders but the highest."""
         return len(self.backoffs)
 
 
+@dataclass(frozen=True)
+class Discounts:
+    """The discounts of counts of one, two, and three or more."""
+
+    values: tuple[float, float, float]
+    source: str  # "given", "estimated", "one for all" or "fixed"
+
+
 def gram_offsets(tables: tuple[GramTable, ...]) -> Integers:
-    """(order + 1,) where the n-grams of each order begin, all orders one after another."""
+    """(order + 1,) the first n-gram of each order."""
     offsets = np.concatenate([[0], np.cumsum([len(table) for table in tables])])
-    if offsets[-1] > _MOST_GRAMS:
+    if offsets[-1] > _MAX_GRAMS:
         raise TooExpensiveError(f"{offsets[-1]} n-grams are too many; lower the order")
     return offsets
 
@@ -67,7 +72,7 @@ def gram_model(
     probs: Array,
     backoffs: Array,
 ) -> GramModel:
-    """One model from the tables of all orders.
+    """A model from the tables of all orders.
 
     Parameters
     ----------
@@ -87,13 +92,13 @@ def gram_model(
             suffixes[:high] = -1
             continue
         np.add(table.suffixes, np.int32(places[order - 2]), out=suffixes[low:high])
-        # The n-grams of a context stand in the order above: the contexts of all orders follow each other.
+        # The n-grams of a context are in the order above.
         np.add(table.starts[:-1], low, out=firsts[places[order - 2] : low])
     firsts[-1] = places[-1]
     return GramModel(vocabulary, offsets, words, suffixes, firsts, probs, backoffs)
 
 
 def packed(model: GramModel) -> tuple[Any, ...]:
-    """A model as compiled loops want it."""
+    """The arguments of compiled loops."""
     highest = int(model.offsets[-2])
     return (model.words, model.suffixes, model.firsts, model.probs, model.backoffs, highest)

@@ -312,7 +312,7 @@ def _merged(
 
 
 def joint_counts(
-    parts: Sequence[GramCounts], *, least_count: int = 1, n_words: int | None = None
+    parts: Sequence[GramCounts], *, min_count: int = 1, n_words: int | None = None
 ) -> GramCounts:
     """The counts of several texts, each read with a vocabulary of its own or all with the same.
 
@@ -320,14 +320,14 @@ def joint_counts(
 
     Parameters
     ----------
-    least_count, n_words : int
+    min_count, n_words : int
         Which words are kept where vocabularies differ, see `vocabulary.counted_vocabulary`.
     """
     if not parts:
         raise DataError("there are no counts to join; give at least one")
     known = parts[0].vocabulary
-    if any(part.vocabulary != known for part in parts) or least_count > 1 or n_words is not None:
+    if any(part.vocabulary != known for part in parts) or min_count > 1 or n_words is not None:
         pairs = [(part.vocabulary, part.tables[0].counts) for part in parts]
-        known, maps = joint_vocabulary(pairs, least_count=least_count, n_words=n_words)
+        known, maps = joint_vocabulary(pairs, min_count=min_count, n_words=n_words)
         parts = [part.renamed(known, places) for part, places in zip(parts, maps, strict=True)]
     return reduce(add, parts)

@@ -314,11 +314,11 @@ class Texts:
     ] = ()  # of the vocabulary, to choose from; else those of the preset
 
     @staticmethod
-    def of(train: list[str], valid: list[str], test: list[str], least_count: int = 1) -> Texts:
+    def of(train: list[str], valid: list[str], test: list[str], min_count: int = 1) -> Texts:
         """Words that occur less often become ``<unk>``, and so do words of the other texts."""
         from tacit.language.data.corpus import read_corpus
 
-        corpus = read_corpus(train, least_count=least_count)
+        corpus = read_corpus(train, min_count=min_count)
         return Texts(train, valid, test, corpus.vocabulary, corpus.n_words)
 
 

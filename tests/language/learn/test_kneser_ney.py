@@ -13,14 +13,10 @@ from tacit.datasets.texts import load_corpus
 from tacit.errors import ArgumentError, DataError, TooExpensiveError
 from tacit.language.data.corpus import read_corpus
 from tacit.language.data.vocabulary import Vocabulary
+from tacit.language.learn.kneser_ney import estimated_discounts, given_discounts, kneser_ney
 from tacit.language.loops import smoothing
 from tacit.language.model import backoff as grams
-from tacit.language.model.kneser_ney import (
-    Discounts,
-    estimated_discounts,
-    given_discounts,
-    kneser_ney,
-)
+from tacit.language.model.backoff import Discounts
 from tacit.language.moments.ngram_counts import GramCounts
 from tacit.language.query.backoff import next_probs, score_corpus
 
@@ -168,7 +164,7 @@ def test_given_discounts_are_checked():
     for wrong, complaint in (
         ([0.7, 1], "have shape"),
         ([[0.7]], "have shape"),
-        (["a"], "are no numbers"),
+        (["a"], "are not numbers"),
         ([1.5], "give numbers from 0 to the count"),
     ):
         with pytest.raises(ArgumentError, match=complaint):
@@ -178,9 +174,9 @@ def test_given_discounts_are_checked():
 def test_what_cannot_be_learnt_is_refused(monkeypatch):
     with pytest.raises(DataError, match="the text is empty"):
         kneser_ney(counted([], 2))
-    with pytest.raises(ArgumentError, match="base='none' is not known"):
+    with pytest.raises(ArgumentError, match="base='none'; choose one of"):
         kneser_ney(counted(["a"], 2), base="none")
-    monkeypatch.setattr(grams, "_MOST_GRAMS", 3)
+    monkeypatch.setattr(grams, "_MAX_GRAMS", 3)
     with pytest.raises(TooExpensiveError, match="n-grams are too many; lower the order"):
         kneser_ney(counted(["a"], 2))
 

@@ -1,50 +1,42 @@
 """Kneser-Ney smoothing of n-gram counts.
 
-The highest order uses how often an n-gram occurs, lower orders after how many different words. Every count
-loses a discount, and what a context's words lose goes to the order below (Kneser and Ney, 1995); with three
-discounts, for counts of one, two and more, it is called modified (Chen and Goodman, 1998).
+The highest order uses the counts of n-grams, lower orders the numbers of different words that precede them.
+A discount is subtracted from every count, and the sum of the discounts of a context goes to the order below
+(Kneser and Ney, 1995); with three discounts, for counts of one, two and more, it is called modified (Chen and
+Goodman, 1998).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, DataError
 from tacit.language.data.vocabulary import BEGIN
-from tacit.language.model.backoff import GramModel, gram_model, gram_offsets
+from tacit.language.model.backoff import Discounts, GramModel, gram_model, gram_offsets
 from tacit.language.moments.ngram_counts import GramCounts, GramTable
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-FIXED = (0.5, 1.0, 1.5)  # where counts say nothing, as KenLM's --discount_fallback
+FIXED = (0.5, 1.0, 1.5)  # if they cannot be estimated, as KenLM's --discount_fallback
 BASES = ("uniform", "unigram")
 
 
-@dataclass(frozen=True)
-class Discounts:
-    """What counts of one, two, and three or more lose, and where the numbers come from."""
-
-    values: tuple[float, float, float]
-    source: str  # "given", "estimated", "one for all" or "fixed"
-
-
 def estimated_discounts(counts: Integers, *, modified: bool = True) -> Discounts:
-    """Discounts from how many n-grams have counts of one, two, three and four.
+    """Discounts from the numbers of n-grams with counts of one, two, three and four.
 
     With n1 to n4 these numbers and Y = n1 / (n1 + 2 n2), the discounts are 1 - 2 Y n2 / n1, 2 - 3 Y n3 / n2
     and 3 - 4 Y n4 / n3 (Chen and Goodman, 1998), or Y for all counts if not modified. Small, repetitive or
-    class data may have no n-grams of some count, or discounts below zero or above the count: then Y serves
-    for all counts, and where n1 or n2 is zero too, 0.5, 1 and 1.5 (modified) or 0.5.
+    class data may have no n-grams of some count, or discounts below zero or above the count: then Y is used
+    for all counts, and if n1 or n2 is zero too, 0.5, 1 and 1.5 (modified) or 0.5.
 
     Parameters
     ----------
     counts : (gram,)
-        Those of one order, adjusted where it is not the highest.
+        Those of one order, adjusted if it is not the highest.
 
     Examples
     --------
@@ -73,17 +65,17 @@ def estimated_discounts(counts: Integers, *, modified: bool = True) -> Discounts
 def given_discounts(
     discounts: Sequence[float] | Sequence[Sequence[float]], order: int
 ) -> list[Discounts]:
-    """Discounts that a caller chose: one or three numbers for all orders, or a list of these for each.
+    """Discounts given by the user: one or three numbers for all orders, or a list of these for each.
 
     Raises
     ------
     ArgumentError
-        They are of another shape, below zero, or above the count that they are taken from.
+        They have another shape, or are below zero or above the count.
     """
     try:
         table = np.asarray(discounts, dtype=np.float64)
     except (ValueError, TypeError) as error:
-        raise ArgumentError(f"discounts={discounts!r} are no numbers; {_WANTED}") from error
+        raise ArgumentError(f"discounts={discounts!r} are not numbers; {_WANTED}") from error
     if table.ndim < 2:
         table = np.tile(np.atleast_1d(table), (order, 1))
     if table.ndim != 2 or table.shape[0] != order or table.shape[1] not in (1, 3):
@@ -109,7 +101,7 @@ def kneser_ney(
     discounts: Sequence[Discounts] | None = None,
     base: str = "uniform",
 ) -> tuple[GramModel, list[Discounts]]:
-    """The Kneser-Ney model of some counts, and the discounts of each order.
+    """The Kneser-Ney model of n-gram counts, and the discounts of each order.
 
     Parameters
     ----------
@@ -117,44 +109,44 @@ def kneser_ney(
     modified : bool
         Three discounts for each order, or one.
     interpolated : bool
-        Whether words that were seen after a context get a share from the order below as well; if not, only
-        the others do (back-off).
+        Whether all words after a context get probability from the order below, or only unseen ones
+        (back-off).
     discounts : sequence of Discounts, optional
         For each order, instead of estimated ones.
     base : {"uniform", "unigram"}
-        Below order 1: the same probability for all words but ``<s>``, ``<unk>`` included, as KenLM has it; or
-        nothing, with order 1 not discounted, so that what was never seen has probability zero (Parikh, 2015,
+        Below order 1: a uniform distribution over all words but ``<s>``, including ``<unk>``, as in KenLM; or
+        nothing, with order 1 not discounted, so that unseen words have probability zero (Parikh, 2015,
         chapter 9).
 
     Raises
     ------
     DataError
-        There are no words at all.
+        There are no words.
     """
     if base not in BASES:
-        raise ArgumentError(f"base={base!r} is not known; choose one of {BASES}")
+        raise ArgumentError(f"base={base!r}; choose one of {BASES}")
     if not counts.tables[0].counts.any():
         raise DataError("the text is empty, not even a blank line; there is nothing to learn from")
     offsets = gram_offsets(counts.tables)
     probs, backoffs = np.empty(offsets[-1]), np.empty(offsets[-2])
-    used, lower = [], np.array([1.0 / (len(counts.vocabulary) - 1)])
+    all_discounts, lower = [], np.array([1.0 / (len(counts.vocabulary) - 1)])
     for order in range(1, counts.order + 1):
         adjusted = counts.adjusted(order)
         if discounts is not None:
-            found = discounts[order - 1]
+            order_discounts = discounts[order - 1]
         elif order == 1 and base == "unigram":
-            found = Discounts((0.0, 0.0, 0.0), "given")
+            order_discounts = Discounts((0.0, 0.0, 0.0), "given")
         else:
-            found = estimated_discounts(adjusted, modified=modified)
-        used.append(found)
-        own = probs[offsets[order - 1] : offsets[order]]
+            order_discounts = estimated_discounts(adjusted, modified=modified)
+        all_discounts.append(order_discounts)
+        order_probs = probs[offsets[order - 1] : offsets[order]]
         weights = np.empty(1) if order == 1 else backoffs[offsets[order - 2] : offsets[order - 1]]
         table, mixed = counts.tables[order - 1], interpolated or order == 1
-        _smooth(table, adjusted, found, lower, own, weights, interpolated=mixed)
+        _smooth(table, adjusted, order_discounts, lower, order_probs, weights, interpolated=mixed)
         if order == 1:
-            own[BEGIN] = 0.0  # never follows anything
-        lower = own
-    return gram_model(counts.vocabulary, counts.tables, probs, backoffs), used
+            order_probs[BEGIN] = 0.0  # never follows anything
+        lower = order_probs
+    return gram_model(counts.vocabulary, counts.tables, probs, backoffs), all_discounts
 
 
 def _smooth(
