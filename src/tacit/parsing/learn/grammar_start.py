@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.linalg.kmeans import kmeans
+
 if TYPE_CHECKING:
     from tacit.parsing.data.treebank import CodedTrees
     from tacit.parsing.learn.spectral_grammar import NodeVectors
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 
-NODES_FOR_CENTRES = 4_000
 SWEEPS = 8
 
 
@@ -38,26 +39,10 @@ def clustered_states(
             continue
         m = len(values)
         rows = np.hstack([vectors.inside[nodes, :m], vectors.outside[nodes, :m] * values])
-        states[nodes] = _clusters(rows.astype(np.float32), trees.node_weight[nodes], k, rng)
-    return states
-
-
-def _clusters(rows: Array, weight: Array, k: int, rng: Any) -> NDArray[np.int32]:
-    """The cluster of each row, by k-means."""
-    from tacit.core.loops.kmeans import scatter_centres, sweep
-
-    n_rows, d = rows.shape
-    states = np.full(n_rows, -1, dtype=np.int32)
-    few = np.sort(rng.permutation(n_rows)[:NODES_FOR_CENTRES])
-    centres = np.zeros((k, d), dtype=np.float32)
-    scatter_centres(rows[few], weight[few], rng.random(k), centres)
-    sums, mass = np.zeros((k, d)), np.zeros(k)
-    for _ in range(SWEEPS):
-        offsets = -0.5 * np.einsum("hi,hi->h", centres, centres)
-        if not sweep(rows, weight, centres.T.copy(), offsets, states, sums, mass):
-            break
-        found = mass > 0
-        centres[found] = sums[found] / mass[found, None]
+        weights = trees.node_weight[nodes]
+        states[nodes] = kmeans(
+            rows.astype(np.float32), k, rng, max_iter=SWEEPS, weights=weights
+        ).labels
     return states
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.linalg.kmeans import kmeans
 from tacit.sequences.model.automata import AutomatonTables
 from tacit.sequences.moments.prefixes import PrefixTree
 
@@ -85,29 +86,24 @@ def _clusters(
     states: Array, weights: Array, n_states: int, rng: np.random.Generator
 ) -> NDArray[np.int32]:
     """(node,) clusters, by k-means."""
-    from tacit.core.loops.kmeans import scatter_centres, sweep
-
     spread = np.sqrt(np.maximum(weights @ (states - states.mean(axis=0)) ** 2, 1e-300))
     rows = states / spread.max(initial=1e-300)
     with np.errstate(over="ignore"):
         sizes = np.sqrt((rows**2).sum(axis=1))
     longest = min(float(np.quantile(sizes, _LONGEST)), _LARGEST)
     rows = (rows * np.minimum(1.0, longest / np.maximum(sizes, 1e-300))[:, None]).astype(np.float32)
-    n_rows, d = rows.shape
-    labels = np.full(n_rows, -1, dtype=np.int32)
-    few = np.arange(n_rows)
+    n_rows = len(rows)
+    candidates, own = np.arange(n_rows), weights
     if n_rows > NODES_FOR_CENTRES:
-        few = np.sort(
-            rng.choice(n_rows, NODES_FOR_CENTRES, replace=False, p=weights / weights.sum())
-        )
-    centres = np.zeros((n_states, d), dtype=np.float32)
-    own = weights[few] if len(few) == n_rows else np.ones(len(few))
-    scatter_centres(rows[few], own, rng.random(n_states), centres)
-    sums, mass = np.zeros((n_states, d)), np.zeros(n_states)
-    for _ in range(SWEEPS):
-        offsets = -0.5 * np.einsum("hi,hi->h", centres, centres)
-        if not sweep(rows, weights, centres.T.copy(), offsets, labels, sums, mass):
-            break
-        found = mass > 0
-        centres[found] = (sums[found] / mass[found, None]).astype(np.float32)
-    return labels
+        share = weights / weights.sum()
+        candidates = np.sort(rng.choice(n_rows, NODES_FOR_CENTRES, replace=False, p=share))
+        own = np.ones(NODES_FOR_CENTRES)
+    return kmeans(
+        rows,
+        n_states,
+        rng,
+        max_iter=SWEEPS,
+        weights=weights,
+        candidates=candidates,
+        candidate_weights=own,
+    ).labels

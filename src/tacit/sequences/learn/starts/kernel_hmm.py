@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.linalg.kmeans import kmeans
 from tacit.core.linalg.svd import stacked_svd
 from tacit.sequences.model.chains import ChainTables
 
@@ -155,27 +156,15 @@ def clustered_chain(
 
 def _clusters(features: Array, n_states: int, rng: np.random.Generator) -> NDArray[np.int32]:
     """The cluster of each position, by k-means; the best of a few starts, in a canonical order."""
-    from tacit.core.loops.kmeans import scatter_centres, sweep
-
-    n, d = features.shape
     rows = np.ascontiguousarray(features, dtype=np.float32)
-    best, lowest = np.zeros(n, dtype=np.int32), np.inf
-    if n == 0 or n_states == 1:
+    best, lowest = np.zeros(len(rows), dtype=np.int32), np.inf
+    if len(rows) == 0 or n_states == 1:
         return best
-    ones = np.ones(n)
     for _ in range(_TRIALS):
-        few = np.sort(rng.permutation(n)[:_POSITIONS_FOR_CENTRES])
-        centres = np.zeros((n_states, d), dtype=np.float32)
-        scatter_centres(rows[few], ones[few], rng.random(n_states), centres)
-        states = np.full(n, -1, dtype=np.int32)
-        sums, mass = np.zeros((n_states, d)), np.zeros(n_states)
-        for _ in range(_SWEEPS):
-            offsets = -0.5 * np.einsum("hi,hi->h", centres, centres)
-            if not sweep(rows, ones, centres.T.copy(), offsets, states, sums, mass):
-                break
-            found = mass > 0
-            centres[found] = sums[found] / mass[found, None]
-        spread = float(np.square(rows - centres[states]).sum())
+        labels, centres = kmeans(
+            rows, n_states, rng, max_iter=_SWEEPS, n_candidates=_POSITIONS_FOR_CENTRES
+        )
+        spread = float(np.square(rows - centres[labels]).sum())
         if spread < lowest:
-            best, lowest = states, spread
+            best, lowest = labels, spread
     return best

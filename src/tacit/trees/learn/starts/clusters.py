@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.linalg.kmeans import kmeans
 from tacit.core.threads import one_blas_thread
 from tacit.trees.learn.spectral.branches import indicator_correlation
 from tacit.trees.learn.spectral.canonical import Contrasts, NodeFeatures, edge_sides, node_features
@@ -87,25 +88,13 @@ def _clusters(
     rng: np.random.Generator,
 ) -> States:
     """The cluster of each row, by k-means."""
-    from tacit.core.loops.kmeans import project, scatter_centres, sweep
+    from tacit.core.loops.kmeans import project
 
-    n_rows, d = len(codes), features.values.shape[1]
-    rows = np.empty((n_rows, d), dtype=np.float32)
+    rows = np.empty((len(codes), features.values.shape[1]), dtype=np.float32)
     project(codes, features.leaves, features.starts, features.values, rows)
-    states = np.full(n_rows, -1, dtype=np.int32)
-    if not n_rows:
-        return states
-    few = np.sort(rng.permutation(n_rows)[:ROWS_FOR_CENTRES])
-    centres = np.zeros((n_states, d), dtype=np.float32)
-    scatter_centres(rows[few], weights[few], rng.random(n_states), centres)
-    sums, mass = np.zeros((n_states, d)), np.zeros(n_states)
-    for _ in range(SWEEPS):
-        offsets = -0.5 * np.einsum("hi,hi->h", centres, centres)
-        if not sweep(rows, weights, centres.T.copy(), offsets, states, sums, mass):
-            break
-        found = mass > 0
-        centres[found] = sums[found] / mass[found, None]
-    return states
+    return kmeans(
+        rows, n_states, rng, max_iter=SWEEPS, weights=weights, n_candidates=ROWS_FOR_CENTRES
+    ).labels
 
 
 def counted_tables(lay: Layout, states: States, weights: Array) -> Array:
