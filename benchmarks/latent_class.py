@@ -216,7 +216,7 @@ def mixture_logs(weights: Array, given: list[Array], test: Codes) -> Array:
 
 def methods(peers: bool) -> dict[str, Method]:
     """All of them by name, Tacit first."""
-    em = {"learn": "em", "n_restarts": N_STARTS, "pseudo_counts": 1.0}
+    em = {"learn": "em", "stopping": "relative", "n_restarts": N_STARTS, "pseudo_counts": 1.0}
     found: dict[str, Method] = {
         "Tacit": ours(),
         "EM 1e-4": ours(**em, tol=1e-4),

@@ -105,7 +105,8 @@ def estimator(method: str, cell: Cell, topology: tacit.Topology, **more: Any) ->
     """The estimator that a method's name stands for."""
     chosen: dict[str, Any] = {"learn": method.partition(" ")[0]}
     if method.startswith("em"):
-        chosen.update(tol=float(method.partition(" ")[2]), n_restarts=5)
+        tol = float(method.partition(" ")[2])
+        chosen.update(tol=tol, stopping="relative", n_restarts=5)
     return tacit.LatentTree(cell.n_states, topology, **chosen, **more)
 
 

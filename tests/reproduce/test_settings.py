@@ -54,7 +54,10 @@ def test_figure_4_4_has_binary_trees_of_depths_4_to_7():
     assert options("fig-4.4", "spectral") == ({"n_views": 10, "representation": "tensor"}, True)
     for tol in (1e-3, 1e-4, 1e-5):
         name = f"EM {tol:.0e}".replace("e-0", "e-")
-        assert options("fig-4.4", name) == ({"tol": tol, "n_restarts": 5}, False)
+        assert options("fig-4.4", name) == (
+            {"tol": tol, "stopping": "relative", "n_restarts": 5},
+            False,
+        )
 
 
 def test_figure_4_5_varies_restarts_on_a_tree_of_depth_6():
@@ -100,8 +103,8 @@ def test_figure_7_9_draws_ten_splits_of_59_stocks_and_fifty_queries():
     assert (case.structure, case.n_states) == ("chow-liu-grouping", 2)
     assert paper("fig-7.9").n_seeds == 10
     assert (paper("fig-7.9").sizes[0], paper("fig-7.9").sizes[-1]) == (2, 59)
-    assert options("fig-7.9", "EM+")[0] == {"tol": 1e-5, "n_restarts": 5}
-    assert options("fig-7.9", "EM-")[0] == {"tol": 1e-3, "n_restarts": 5}
+    assert options("fig-7.9", "EM+")[0] == {"tol": 1e-5, "stopping": "relative", "n_restarts": 5}
+    assert options("fig-7.9", "EM-")[0] == {"tol": 1e-3, "stopping": "relative", "n_restarts": 5}
     assert options("fig-7.9", "spectral") == ({"n_views": 1, "representation": "matrix"}, True)
 
 
@@ -110,7 +113,7 @@ def test_song_figure_2_tells_fewer_states_than_there_are():
     assert all(case.told_states < case.n_states for case in paper("song-fig-2").cases)
     kinds = {case.tree.rstrip("0123456789") for case in paper("song-fig-2").cases}
     assert kinds == {"cat", "bin", "random"}
-    assert options("song-fig-2", "EM")[0] == {"tol": 1e-4, "n_restarts": 5}
+    assert options("song-fig-2", "EM")[0] == {"tol": 1e-4, "stopping": "relative", "n_restarts": 5}
     assert options("song-fig-2", "new") == ({}, True)
 
 
@@ -143,7 +146,7 @@ def test_song_figure_3_has_sequences_of_100_letters_and_two_or_three_states():
     }
     assert (paper("song-fig-3").sizes[0], paper("song-fig-3").sizes[-1]) == (500, 9500)
     assert options("song-fig-3", "new") == ({}, True)
-    assert options("song-fig-3", "EM")[0] == {"tol": 1e-4, "n_restarts": 5}
+    assert options("song-fig-3", "EM")[0] == {"tol": 1e-4, "stopping": "relative", "n_restarts": 5}
 
 
 def test_figure_6_5_has_three_distances_and_a_grid_of_61_points_a_side():

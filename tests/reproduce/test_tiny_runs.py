@@ -162,7 +162,7 @@ def test_nothing_is_run_where_no_picture_can_be_drawn(tmp_path, monkeypatch):
 # -- one trial ------------------------------------------------------------------------------------
 
 CASE = Case("cat4", n_categories=3, n_states=2, diagonal=1.0)
-EM = Method("EM", "em", (("tol", 1e-4), ("n_restarts", 2)))
+EM = Method("EM", "em", (("tol", 1e-4), ("stopping", "relative"), ("n_restarts", 2)))
 
 
 def test_a_trial_is_the_same_whenever_it_is_run():
@@ -206,7 +206,9 @@ def test_rows_come_from_the_model_they_are_judged_by():
 
 def test_the_error_of_a_trial_is_that_of_the_thesis():
     made = trials._drawn.__wrapped__(CASE, 2, 400)
-    model = LatentTree(2, made.topology, "em", tol=1e-4, n_restarts=2, random_state=2)
+    model = LatentTree(
+        2, made.topology, "em", stopping="relative", tol=1e-4, n_restarts=2, random_state=2
+    )
     table = joint_table(model.fit(made.train).tables_)
     truth = joint_table(trials._truth("cat4", 3, 2, 1.0, 2)[1])
     rows = tuple(made.test.T)

@@ -15,7 +15,7 @@ from tacit.errors import ArgumentError, ArgumentTypeError, NotAvailableError
 from tacit.junction.learn.learners import JUNCTION_WAYS, JunctionJob
 from tacit.junction.learn.plan import JunctionPlan, plan_of
 from tacit.trees.learn.fitted import keep
-from tacit.trees.learn.learners import Learnt, Settings
+from tacit.trees.learn.learners import Learnt, Settings, check_stopping
 from tacit.trees.model.components import topology_of
 from tacit.trees.tree_model import TreeModel
 
@@ -51,7 +51,8 @@ class JunctionEstimator(TreeModel):
     n_views: int
     features: int
     n_restarts: int
-    tol: float | None
+    tol: float | str
+    stopping: str
     max_iter: int
     pseudo_counts: float | str
     n_bins: int
@@ -160,13 +161,14 @@ class JunctionEstimator(TreeModel):
         self._check_policies()
         for name in ("n_views", "features", "n_restarts", "max_iter"):
             check_count(name, getattr(self, name))
-        check_number("tol", self.tol, positive=True, none_is="an absolute gain")
+        check_stopping(self.tol, self.stopping, self.learn)
         check_number("pseudo_counts", self.pseudo_counts, word="auto")
         return Settings(
             n_views=self.n_views,
             features=self.features,
             n_restarts=self.n_restarts,
             tol=self.tol,
+            stopping=self.stopping,
             max_iter=self.max_iter,
             pseudo_counts=self.pseudo_counts,
             compress=self.compress,
@@ -278,7 +280,7 @@ class LatentJunctionTree(JunctionEstimator):
         restarts. "online-em": stepwise EM.
     n_views, features : int
         Of "spectral": sets of columns that each linear system uses, and columns that a set has at most.
-    n_restarts, tol, max_iter, pseudo_counts : optional
+    n_restarts, tol, stopping, max_iter, pseudo_counts : optional
         Of EM, as for `LatentTree`; with learn="auto", held-out rows choose the pseudo-counts.
     negative, unknown, n_bins, compress, n_jobs, progress, random_state : optional
         As for `LatentTree`.
@@ -311,7 +313,8 @@ class LatentJunctionTree(JunctionEstimator):
         n_views: int = 3,
         features: int = 4,
         n_restarts: int = 5,
-        tol: float | None = 1e-4,
+        tol: float | str = "auto",
+        stopping: str = "gain",
         max_iter: int = 1000,
         pseudo_counts: float | str = "auto",
         negative: str = "floor",
@@ -329,6 +332,7 @@ class LatentJunctionTree(JunctionEstimator):
         self.features = features
         self.n_restarts = n_restarts
         self.tol = tol
+        self.stopping = stopping
         self.max_iter = max_iter
         self.pseudo_counts = pseudo_counts
         self.negative = negative

@@ -84,7 +84,7 @@ class HigherOrderHMM(ChainEstimator):
     homogeneous : bool
         Whether all places share one emission and one transition. With learn="spectral" the chain is then
         taken to be in its stationary state from the start.
-    learn, n_views, features, n_restarts, tol, max_iter, pseudo_counts : optional
+    learn, n_views, features, n_restarts, tol, stopping, max_iter, pseudo_counts : optional
         How parameters are learnt, as for `LatentJunctionTree`.
     negative, unknown, n_bins, compress, n_jobs, progress, random_state : optional
         As for `LatentTree`.
@@ -117,7 +117,8 @@ class HigherOrderHMM(ChainEstimator):
         n_views: int = 3,
         features: int = 4,
         n_restarts: int = 5,
-        tol: float | None = 1e-4,
+        tol: float | str = "auto",
+        stopping: str = "gain",
         max_iter: int = 1000,
         pseudo_counts: float | str = "auto",
         negative: str = "floor",
@@ -136,6 +137,7 @@ class HigherOrderHMM(ChainEstimator):
         self.features = features
         self.n_restarts = n_restarts
         self.tol = tol
+        self.stopping = stopping
         self.max_iter = max_iter
         self.pseudo_counts = pseudo_counts
         self.negative = negative
@@ -174,7 +176,7 @@ class FactorialHMM(ChainEstimator):
     homogeneous : bool
         Whether all places share one emission, and each chain has one transition. With learn="spectral" the
         chains are then taken to be in their stationary state from the start.
-    learn, n_views, features, n_restarts, tol, max_iter, pseudo_counts : optional
+    learn, n_views, features, n_restarts, tol, stopping, max_iter, pseudo_counts : optional
         How parameters are learnt, as for `LatentJunctionTree`.
     negative, unknown, n_bins, compress, n_jobs, progress, random_state : optional
         As for `LatentTree`.
@@ -207,7 +209,8 @@ class FactorialHMM(ChainEstimator):
         n_views: int = 3,
         features: int = 4,
         n_restarts: int = 5,
-        tol: float | None = 1e-4,
+        tol: float | str = "auto",
+        stopping: str = "gain",
         max_iter: int = 1000,
         pseudo_counts: float | str = "auto",
         negative: str = "floor",
@@ -226,6 +229,7 @@ class FactorialHMM(ChainEstimator):
         self.features = features
         self.n_restarts = n_restarts
         self.tol = tol
+        self.stopping = stopping
         self.max_iter = max_iter
         self.pseudo_counts = pseudo_counts
         self.negative = negative

@@ -9,7 +9,7 @@ from tacit.core.arguments import check_choice, check_count, check_number, seed_f
 from tacit.errors import ArgumentError
 from tacit.trees.learn.em.classes import is_star
 from tacit.trees.learn.fitted import keep
-from tacit.trees.learn.learners import WAYS, Job, Settings
+from tacit.trees.learn.learners import WAYS, Job, Settings, check_stopping
 from tacit.trees.learn.selection.candidates import Open, learn_open
 from tacit.trees.learn.selection.states import (
     check_carried,
@@ -73,9 +73,14 @@ class LatentTree(TreeModel):
         Leaves outside an edge that the linker of "hierarchical" looks at; None for all, as printed.
     features : int
         Leaves whose joint category is one view where hidden states are more than a leaf's categories.
-    n_restarts, tol, max_iter : int, float or None, int
-        Of EM: random starts; relative gain of the log-likelihood at which it stops (as in Parikh's thesis),
-        None for an absolute gain scaled by the number of parameters; largest number of steps.
+    n_restarts, max_iter : int
+        Of EM: random starts; largest number of steps.
+    tol : float or "auto"
+        EM stops when a step gains less than this: nats of the mean log-likelihood per row. "auto": a gain in
+        proportion to the number of parameters.
+    stopping : {"gain", "relative"}
+        "relative": `tol` (by "auto" 1e-4) is a share of the log-likelihood, as in Parikh's thesis; of
+        learn="em" only.
     pseudo_counts : float or "auto"
         Dirichlet pseudo-counts per table row; "auto" is none for "em", a few otherwise; with many states, 1,
         0.3 and 3 are tried.
@@ -138,7 +143,8 @@ class LatentTree(TreeModel):
         window: int | None = 2,
         features: int = 3,
         n_restarts: int = 5,
-        tol: float | None = 1e-4,
+        tol: float | str = "auto",
+        stopping: str = "gain",
         max_iter: int = 1000,
         pseudo_counts: float | str = "auto",
         negative: str = "floor",
@@ -159,6 +165,7 @@ class LatentTree(TreeModel):
         self.features = features
         self.n_restarts = n_restarts
         self.tol = tol
+        self.stopping = stopping
         self.max_iter = max_iter
         self.pseudo_counts = pseudo_counts
         self.negative = negative
@@ -274,7 +281,7 @@ class LatentTree(TreeModel):
         for name in ("n_views", "features", "n_restarts", "max_iter"):
             check_count(name, getattr(self, name))
         check_count("window", self.window, none_is="all leaves")
-        check_number("tol", self.tol, positive=True, none_is="an absolute gain")
+        check_stopping(self.tol, self.stopping, self.learn)
         check_number("pseudo_counts", self.pseudo_counts, word="auto")
         return Settings(
             n_views=self.n_views,
@@ -283,6 +290,7 @@ class LatentTree(TreeModel):
             features=self.features,
             n_restarts=self.n_restarts,
             tol=self.tol,
+            stopping=self.stopping,
             max_iter=self.max_iter,
             pseudo_counts=self.pseudo_counts,
             compress=self.compress,

@@ -126,19 +126,37 @@ def test_the_trace_never_falls(learn):
     assert (np.diff(trace) >= -1e-9 * np.abs(trace[1:])).all()
 
 
-def test_a_smaller_tolerance_climbs_higher_and_none_is_absolute():
+@pytest.mark.parametrize("stopping", ["gain", "relative"])
+def test_a_smaller_tolerance_climbs_higher(stopping):
     topology, truth = truth_of("bin4")
     codes = sample_codes(truth, 3000, 1)
-    found = {
-        tol: LatentTree(2, topology, "em", tol=tol, n_restarts=2).fit(codes).diagnostics_
-        for tol in (1e-2, 1e-4, 1e-6, None)
-    }
-    objectives = {tol: each["objective"] for tol, each in found.items()}
-    assert objectives[1e-2] < objectives[1e-4] < objectives[1e-6]
-    gains = np.diff(found[None]["trace"])
-    parameters = found[None]["n_parameters"]
-    assert gains[-1] < 0.05 * parameters  # an absolute gain, whatever the size of the objective
-    assert (gains[:-1] > gains[-1]).all()
+    objectives = []
+    for tol in (1e-2, 1e-4, 1e-6):
+        model = LatentTree(2, topology, "em", tol=tol, stopping=stopping, n_restarts=1).fit(codes)
+        trace = model.diagnostics_["trace"]
+        # The last step gains less than the tolerance, and the one before it more.
+        scale = 3000 if stopping == "gain" else abs(trace[-1])
+        assert np.diff(trace)[-1] <= tol * scale * 1.01
+        assert np.diff(trace)[-2] > tol * scale * 0.99
+        objectives.append(trace[-1])
+    assert objectives == sorted(set(objectives))
+
+
+def test_by_default_em_stops_at_a_gain_in_proportion_to_the_parameters():
+    topology, truth = truth_of("bin4")
+    model = LatentTree(2, topology, "em", n_restarts=1).fit(sample_codes(truth, 3000, 1))
+    gains = np.diff(model.diagnostics_["trace"])
+    assert gains[-1] < 0.005 * model.n_parameters_ < gains[-2]
+
+
+@pytest.mark.parametrize("make", [LatentTree, LatentClass])
+def test_a_tolerance_holds_for_the_default_learner_too(make):
+    _, truth = truth_of("bin4")
+    codes = sample_codes(truth, 500, 1)
+    models = [make(n_states=2, tol=tol).fit(codes) for tol in (1e-1, "auto", 1e-7)]
+    assert models[0].n_iter_ <= models[1].n_iter_ < models[2].n_iter_
+    with pytest.raises(ArgumentError, match='it goes with learn="em"'):
+        make(n_states=2, stopping="relative").fit(codes)
 
 
 @pytest.mark.parametrize("learn", ["auto", "em"])

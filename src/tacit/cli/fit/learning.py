@@ -35,7 +35,10 @@ Drop = Annotated[
 ]
 HOW_LEARNT = typer.Option(help="How parameters are learnt.")  # from what, each command says
 Restarts = Annotated[int, typer.Option(min=1, help="Random starts of em.")]
-Tolerance = Annotated[float, typer.Option("--tol", help="Relative gain at which em stops.")]
+Tolerance = Annotated[
+    str,
+    typer.Option("--tol", metavar="X|auto", help="Gain in nats per row at which EM stops."),
+]
 MaxIter = Annotated[int, typer.Option(min=1, help="Most steps of an iteration.")]
 PseudoCounts = Annotated[
     str, typer.Option(metavar="X|auto", help="Pseudo-counts of each row of a table.")
@@ -71,7 +74,7 @@ class Iterating:
     """How tables of categories are learnt."""
 
     restarts: Restarts = 5
-    tol: Tolerance = 1e-4
+    tol: Tolerance = "auto"
     max_iter: MaxIter = 1000
     pseudo_counts: PseudoCounts = "auto"
     bins: Bins = 5
@@ -80,7 +83,7 @@ class Iterating:
         """What they are called by estimators."""
         return {
             "n_restarts": self.restarts,
-            "tol": self.tol,
+            "tol": number_or_auto(self.tol, float, "--tol"),
             "max_iter": self.max_iter,
             "pseudo_counts": number_or_auto(self.pseudo_counts, float, "--pseudo-counts"),
             "n_bins": self.bins,

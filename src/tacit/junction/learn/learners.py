@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.em import AbsoluteGain, Climb, RelativeGain, climb, climb_accelerated
+from tacit.core.em import AbsoluteGain, Climb, climb, climb_accelerated
 from tacit.core.input.table import Table
 from tacit.core.progress import silent
 from tacit.junction.model.shared_tables import Ties
@@ -27,6 +27,7 @@ from tacit.trees.learn.learners import (
     START_STATES,
     Learnt,
     Settings,
+    stopping_rule,
 )
 from tacit.trees.learn.selection.states import set_aside
 from tacit.trees.moments.source import CountedMoments, Moments
@@ -160,11 +161,7 @@ def learn_em(job: JunctionJob) -> Learnt:
     """Plain EM from several random starts; the best is kept."""
     ties, settings = job.ties, job.settings
     step = em_step(job.expectation(job.table), ties, job.prior(0.0, 0.0))
-    rule = (
-        AbsoluteGain(GAIN_PER_PARAMETER * ties.n_parameters)
-        if settings.tol is None
-        else RelativeGain(settings.tol)
-    )
+    rule = stopping_rule(settings, job.moments.n_rows, GAIN_PER_PARAMETER * ties.n_parameters)
     runs = []
     for number, seed in enumerate(np.random.SeedSequence(settings.seed).spawn(settings.n_restarts)):
         start = random_parameters(ties, np.random.default_rng(seed))

@@ -23,7 +23,8 @@ from tacit.reproduce.trees.trials import em
 
 def over_rows(name: str, tol: float) -> Method:
     """EM with the papers' stopping rule, over all rows."""
-    return Method(name, "em", (("tol", tol), ("n_restarts", 5), ("compress", False)))
+    stopping = (("tol", tol), ("stopping", "relative"))
+    return Method(name, "em", (*stopping, ("n_restarts", 5), ("compress", False)))
 
 
 SPECTRAL = Method("spectral", "spectral")

@@ -21,7 +21,7 @@ from tacit.reproduce.trees.splice_sites import SiteCase, SiteSettings
 SMOOTHED = Method(
     "EM, 5 pseudo-counts",
     "em",
-    (("tol", 1e-4), ("n_restarts", 5), ("compress", False), ("pseudo_counts", 5.0)),
+    (*EM.options, ("pseudo_counts", 5.0)),
 )
 # Single columns on both sides of a separator: with so few sequences, sets of columns show no more.
 SPECTRAL = Method("spectral", "spectral", (("features", 1), ("n_views", 5)))

@@ -33,7 +33,7 @@ WARM_UP_ROWS = 60
 
 def em(name: str, tol: float, n_restarts: int = 5) -> Method:
     """EM with the papers' stopping rule."""
-    return Method(name, "em", (("tol", tol), ("n_restarts", n_restarts)))
+    return Method(name, "em", (("tol", tol), ("stopping", "relative"), ("n_restarts", n_restarts)))
 
 
 @dataclass(frozen=True)

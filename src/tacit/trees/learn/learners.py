@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.arguments import check_choice, check_number
 from tacit.core.em import (
     AbsoluteGain,
     Climb,
@@ -57,6 +58,9 @@ START_STATES = 12
 # Of 20 to 400 batches of stepwise EM, the fewest that came near to where EM ends.
 BATCHES_PER_PASS = 100
 
+STOPPING = ("gain", "relative")
+RELATIVE_GAIN = 1e-4  # of Parikh's thesis
+
 
 @dataclass(frozen=True, eq=False)
 class Settings:
@@ -67,7 +71,8 @@ class Settings:
     window: int | None = 2
     features: int = 3
     n_restarts: int = 5
-    tol: float | None = 1e-4
+    tol: float | str = "auto"
+    stopping: str = "gain"
     max_iter: int = 1000
     pseudo_counts: float | str = "auto"
     compress: bool = True
@@ -160,7 +165,8 @@ def learn_auto(job: Job) -> Learnt:
     )
     strength = _prior_strength(job, start)
     prior = job.prior(strength, strength / 2)
-    stop = AbsoluteGain(_least_gain(job.moments.n_rows, lay.n_parameters))
+    n_rows = job.moments.n_rows
+    stop = stopping_rule(job.settings, n_rows, _least_gain(n_rows, lay.n_parameters))
     found = climb_accelerated(
         em_step(job.expectation, lay, prior),
         start,
@@ -178,7 +184,9 @@ def _learn_classes(job: Job, expect: ClassExpectation) -> Learnt:
     found = learn_classes(
         expect,
         pseudo_counts=None if isinstance(chosen, str) else chosen,
-        least=CLASS_GAIN,
+        least=CLASS_GAIN
+        if isinstance(job.settings.tol, str)
+        else job.settings.tol * job.moments.n_rows,
         max_iter=job.settings.max_iter,
         progress=_told(job, "polishing"),
     )
@@ -190,12 +198,13 @@ def learn_em(job: Job) -> Learnt:
     """Plain EM from several random starts; the best is kept."""
     lay, settings = job.layout, job.settings
     step = em_step(job.expectation, lay, job.prior(0.0, 0.0))
+    rule = stopping_rule(settings, job.moments.n_rows, GAIN_PER_PARAMETER * lay.n_parameters)
     seeds = np.random.SeedSequence(settings.seed).spawn(settings.n_restarts)
     runs = []
     for number, seed in enumerate(seeds):
         start = random_start(lay, np.random.default_rng(seed))
         told = _told(job, f"EM {number + 1} of {settings.n_restarts}")
-        runs.append(climb(step, start, _rule(job), max_iter=settings.max_iter, progress=told))
+        runs.append(climb(step, start, rule, max_iter=settings.max_iter, progress=told))
     best = max(runs, key=lambda run: run.objective)
     table = [
         {"objective": run.objective, "n_steps": run.n_steps, "converged": run.converged}
@@ -319,10 +328,28 @@ def _least_gain(n_rows: float, n_parameters: int) -> float:
     return share * GAIN_PER_PARAMETER * max(n_parameters, FEWEST_PARAMETERS)
 
 
-def _rule(job: Job) -> StoppingRule:
-    if job.settings.tol is None:
-        return AbsoluteGain(GAIN_PER_PARAMETER * job.layout.n_parameters)
-    return RelativeGain(job.settings.tol)
+def check_stopping(tol: Any, stopping: Any, learn: str) -> None:
+    """Check the arguments that say when EM stops."""
+    check_number("tol", tol, positive=True, word="auto")
+    check_choice("stopping", stopping, STOPPING)
+    if stopping == "relative" and learn != "em":
+        raise ArgumentError(f'stopping="relative" with learn={learn!r}; it goes with learn="em"')
+
+
+def stopping_rule(settings: Settings, n_rows: float, otherwise: float) -> StoppingRule:
+    """When EM stops.
+
+    Parameters
+    ----------
+    settings : Settings
+    n_rows : float
+    otherwise : float
+        Nats of the log-likelihood of all rows, where the user gave no tolerance.
+    """
+    tol = settings.tol
+    if settings.stopping == "relative":
+        return RelativeGain(RELATIVE_GAIN if isinstance(tol, str) else tol)
+    return AbsoluteGain(otherwise if isinstance(tol, str) else tol * n_rows)
 
 
 def _told(job: Job, text: str) -> Callable[[int, float], None] | None:
