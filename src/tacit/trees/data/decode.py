@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.input.chunks import Block, as_source
-from tacit.core.input.frames import Filled, frame_like, is_frame, with_other_columns
+from tacit.core.input.frames import is_frame
+from tacit.core.input.frames_out import Filled, frame_like, with_other_columns
 from tacit.core.input.table import Codes, Column, Schema, Table
 from tacit.core.input.values import Distinct, as_numbers
 from tacit.errors import ArgumentError, ArgumentTypeError

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.encoders.encoders import BinEncoder, Encoder, IndicatorEncoder
-from tacit.core.input.frames import Filled
+from tacit.core.input.frames_out import Filled
 from tacit.core.input.table import (
     Codes,
     Column,
