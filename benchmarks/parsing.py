@@ -30,7 +30,7 @@ from tacit.evaluate.bracket_baselines import IN_TOP, baseline_brackets
 from tacit.parsing.constituent_context import ConstituentContextModel
 from tacit.parsing.data.parse_trees import without_empties
 from tacit.parsing.data.universal_tags import universal_tag
-from tacit.parsing.learn.tag_chunks import learn_shape
+from tacit.parsing.learn.tag_chunks import learn_chunker
 from tacit.parsing.moments.tag_runs import TagRuns
 from tacit.parsing.query.brackets import gold_spans, gold_top, scores_by_length
 from tacit.parsing.span_parser import SpanParser
@@ -199,20 +199,20 @@ def settings(most: int | None) -> list[str]:
     data = bank("genia", 1, most)
     marks, groups = ("pauses", "brackets"), ("pauses", "brackets", "groups")
     runs = TagRuns.of(data.text)
-    shapes = {"given": learn_shape(runs)}
+    chunkers = {"given": learn_chunker(runs)}
     general = [[(word, universal_tag(tag)) for word, tag in s] for s in data.sentences]
-    shapes["universal"] = learn_shape(
+    chunkers["universal"] = learn_chunker(
         TagRuns.of([[(word, universal_tag(tag)) for word, tag in s] for s in data.text])
     )
 
     def by_units(top: str, kinds: tuple[str, ...], learnt: str = "", tags: str = "given") -> Guess:
         """Right-branching among units; groups by rule, or as learnt from tags of some kind."""
-        shape = shapes[tags]
+        chunker = chunkers[tags]
         found = []
         for (n, _), sentence, said in zip(data.golds, data.sentences, general, strict=True):
             seen = sentence if tags == "given" else said
-            tops = {"none": None, "heuristic": top_split(sentence), "learnt": shape.top(seen)}
-            spans = shape.groups(seen) if learnt else None
+            tops = {"none": None, "heuristic": top_split(sentence), "learnt": chunker.top(seen)}
+            spans = chunker.groups(seen) if learnt else None
             units = sentence_units(sentence, tops[top], kinds, spans)
             found.append(right_branching_units(n, units))
         return lambda: found

@@ -62,9 +62,9 @@ def test_damaged_files_are_refused(parser, tmp_path):
         ("distances.table", arrays["distances.table"][:3]),
         ("distances.table", arrays["distances.table"] * np.nan),
         ("distances.table", None),
-        ("shape.emitted", arrays["shape.emitted"][:, 1:]),
-        ("shape.following", np.full_like(arrays["shape.following"], np.inf)),
-        ("shape.first", np.full_like(arrays["shape.first"], np.nan)),
+        ("chunker.emissions", arrays["chunker.emissions"][:, 1:]),
+        ("chunker.transitions", np.full_like(arrays["chunker.transitions"], np.inf)),
+        ("chunker.initial", np.full_like(arrays["chunker.initial"], np.nan)),
     ):
         parser.save(path)
         edited(path, {name: damage})

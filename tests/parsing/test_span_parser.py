@@ -71,7 +71,7 @@ def test_groups_and_splits_that_are_learnt_take_the_place_of_rules():
     assert parser.diagnostics_["predicates"] == ["Q1"]
     for sentence in text[:20]:
         top = [tag for _, tag in sentence].index("Q1")
-        units = sentence_units(sentence, top, groups=parser.shape_.groups(sentence))
+        units = sentence_units(sentence, top, groups=parser.chunker_.groups(sentence))
         assert (0, top) in units
         assert any(sentence[start][1] == "Q2" for start, _ in units)
         expected = right_branching_units(len(sentence), units)
@@ -116,18 +116,18 @@ def test_moments_of_two_texts_add_up():
     again = parts.fit(text)
     assert np.array_equal(again.pairs_.counts, whole.pairs_.counts)
     assert again.runs_.sentences == whole.runs_.sentences
-    assert np.allclose(parts.shape_.emitted, whole.shape_.emitted)
+    assert np.allclose(parts.chunker_.emissions, whole.chunker_.emissions)
 
 
 def test_groups_are_learnt_whatever_the_prior():
     text = sample_sentences(200, random_state=2)
     by_rule = SpanParser(n_features=5, rank=2).fit(text)
     learnt = SpanParser(n_features=5, rank=2, prior="learnt").fit(text)
-    assert np.array_equal(by_rule.shape_.emitted, learnt.shape_.emitted)
+    assert np.array_equal(by_rule.chunker_.emissions, learnt.chunker_.emissions)
     assert by_rule.diagnostics_ == learnt.diagnostics_
     assert by_rule.set_params(prior="learnt").predict(text) == learnt.predict(text)
     by_rule.set_params(prior="units").partial_fit(["a/NEW b/NEW"])
-    assert "NEW" in by_rule.shape_.tags
+    assert "NEW" in by_rule.chunker_.tags
 
 
 def test_default_fits_of_the_context_model_are_equal():

@@ -23,7 +23,7 @@ from tacit.errors import FileFormatError
 from tacit.parsing.data.treebank import BRACKET, REST, TAG, GrammarSymbols, Label
 from tacit.parsing.model.grammar import LatentGrammar, Lexicon
 from tacit.parsing.model.span_ratios import SpanRatios
-from tacit.parsing.model.tag_chunks import TagShape
+from tacit.parsing.model.tag_chunks import TagChunker
 from tacit.parsing.model.tag_distances import TagDistances
 from tacit.parsing.structure.rules import Rules
 
@@ -39,12 +39,12 @@ TAG_DISTANCES = Record(
     Field("tags", texts(), sizes={"tag": len}),
     Field("table", Array("tag tag distance", moderate)),
 )
-TAG_SHAPE = Record(
-    TagShape,
+TAG_CHUNKER = Record(
+    TagChunker,
     Field("tags", texts(), sizes={"tag": len}),
-    Field("first", Array("3 tag+1", logarithms, finite=False)),
-    Field("following", Array("3 tag+1 4", logarithms, finite=False)),
-    Field("emitted", Array("3 tag+1", logarithms, finite=False)),
+    Field("initial", Array("3 tag+1", logarithms, finite=False)),
+    Field("transitions", Array("3 tag+1 4", logarithms, finite=False)),
+    Field("emissions", Array("3 tag+1", logarithms, finite=False)),
     Field("predicates", Value(sorted, lambda plain: frozenset(texts().from_plain(plain)))),
 )
 SPAN_RATIOS = Record(
@@ -58,11 +58,15 @@ SPAN_RATIOS = Record(
 
 def _upgrade_span_parser(header: dict[str, Any], arrays: Arrays) -> None:
     header["distances"] = {"tags": header.pop("tags")}
-    header["shape"] = {"tags": header.pop("shape_tags"), "predicates": header.pop("predicates")}
+    header["chunker"] = {"tags": header.pop("shape_tags"), "predicates": header.pop("predicates")}
     renamed(arrays, {"distances": "distances.table"})
-    for name in ("first", "following", "emitted"):
+    names = {"first": "initial", "following": "transitions", "emitted": "emissions"}
+    for old, new in names.items():
         with np.errstate(divide="ignore", invalid="ignore"):
-            arrays[f"shape.{name}"] = np.log(arrays.pop(name))
+            arrays[f"chunker.{new}"] = np.log(arrays.pop(old))
+    arguments = header.get("arguments")
+    if isinstance(arguments, dict) and "longest" in arguments:
+        arguments["max_words"] = arguments.pop("longest")
 
 
 def _upgrade_context_model(header: dict[str, Any], arrays: Arrays) -> None:
@@ -73,7 +77,7 @@ def _upgrade_context_model(header: dict[str, Any], arrays: Arrays) -> None:
 
 SPAN_PARSER_FILE = ModelFile(
     Field("distances_", TAG_DISTANCES),
-    Field("shape_", TAG_SHAPE),
+    Field("chunker_", TAG_CHUNKER),
     upgrade=_upgrade_span_parser,
 )
 CONTEXT_MODEL_FILE = ModelFile(

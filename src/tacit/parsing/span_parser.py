@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tacit.core.summary import Summary
     from tacit.parsing.data.tagged_sentences import Tagged
     from tacit.parsing.data.word_vectors import WordVectors
-    from tacit.parsing.model.tag_chunks import TagShape
+    from tacit.parsing.model.tag_chunks import TagChunker
     from tacit.parsing.model.tag_distances import TagDistances
     from tacit.parsing.moments.tag_pairs import TagPairs
     from tacit.parsing.moments.tag_runs import TagRuns
@@ -39,7 +39,7 @@ class SpanParser(TakesText, Model):
     granted. With ``prior="units"``, groups are modifiers and their noun, by rule, and the sentence is split
     by the thesis' heuristic. With ``prior="learnt"``, groups are those of a chain over tags learnt from what
     stands between marks, and the sentence is split before the first tag of the set that sentences cannot
-    do without, which is learnt too (`tag_chunks.learn_shape`). Tags count as they are given: that
+    do without, which is learnt too (`tag_chunks.learn_chunker`). Tags count as they are given: that
     needs no knowledge of the language, and does as well or better in English, but worse on the Spanish and
     Chinese treebanks of the benchmark, which have hundreds. With ``prior=None`` the metric decides alone.
 
@@ -60,7 +60,7 @@ class SpanParser(TakesText, Model):
         ``"learnt"`` where the prior is, otherwise ``"heuristic"``. `parse` takes a split as an argument too.
     metric_weight : float
         Of the length of a tree where there is a prior, whose cheapest mistake costs 1.
-    longest : int
+    max_words : int
         Longer sentences are refused when parsed: time grows with the fourth power of the length.
     random_state : int, Generator or None
         For learning word vectors.
@@ -69,7 +69,7 @@ class SpanParser(TakesText, Model):
     Attributes
     ----------
     distances_ : TagDistances
-    shape_ : TagShape
+    chunker_ : TagChunker
         Groups of tags and the tags with which a predicate begins.
     pairs_ : TagPairs
     runs_ : TagRuns
@@ -92,7 +92,7 @@ class SpanParser(TakesText, Model):
     abilities = frozenset({"brackets"})
 
     distances_: TagDistances
-    shape_: TagShape
+    chunker_: TagChunker
     pairs_: TagPairs
     runs_: TagRuns
     vectors_: WordVectors
@@ -109,7 +109,7 @@ class SpanParser(TakesText, Model):
         bandwidth: float = 0.4,
         top: str = "auto",
         metric_weight: float = 0.1,
-        longest: int = 400,
+        max_words: int = 400,
         random_state: Any = 0,
         progress: Any = None,
     ) -> None:
@@ -120,7 +120,7 @@ class SpanParser(TakesText, Model):
         self.bandwidth = bandwidth
         self.top = top
         self.metric_weight = metric_weight
-        self.longest = longest
+        self.max_words = max_words
         self.random_state = random_state
         self.progress = progress
 
@@ -134,7 +134,7 @@ class SpanParser(TakesText, Model):
         DataError
             No sentence has two words.
         """
-        for name in ("distances_", "shape_", "pairs_", "runs_", "vectors_", "diagnostics_"):
+        for name in ("distances_", "chunker_", "pairs_", "runs_", "vectors_", "diagnostics_"):
             self.__dict__.pop(name, None)
         return self.partial_fit(sentences)
 
@@ -165,7 +165,7 @@ class SpanParser(TakesText, Model):
             report(0.9, "distances")
             self._solve(sums, text)
             report(0.95, "groups and predicates")
-            self._learn_shape(given)
+            self._learn_chunker(given)
         return self
 
     def parse(self, sentence: Any, top: int | None = None) -> SpanParse:
@@ -182,7 +182,7 @@ class SpanParser(TakesText, Model):
         Raises
         ------
         TooExpensiveError
-            The sentence is longer than `longest`.
+            The sentence has more than `max_words`.
         ArgumentError
             There is no such split.
         """
@@ -205,12 +205,12 @@ class SpanParser(TakesText, Model):
         if len(words) < 2:
             return SpanParse(words, [], float("inf"))
         if self.prior is None:
-            found = projective_tree(metric, top, longest=self.longest)
+            found = projective_tree(metric, top, max_words=self.max_words)
         else:
-            groups = self.shape_.groups(pairs) if self.prior == "learnt" else None
+            groups = self.chunker_.groups(pairs) if self.prior == "learnt" else None
             costs = unit_costs(len(words), sentence_units(pairs, top, groups=groups))
             weight = self.metric_weight
-            found = projective_tree(weight * metric, top, costs, self.longest)
+            found = projective_tree(weight * metric, top, costs, self.max_words)
         return SpanParse(words, found.spans, found.margin)
 
     def predict(self, X: Any, tops: Sequence[int] | None = None) -> list[SpanParse]:
@@ -238,7 +238,7 @@ class SpanParser(TakesText, Model):
 
         self._check_fitted()
         return span_parser_summary(
-            self.get_params(), self.distances_, self.shape_, self.diagnostics_
+            self.get_params(), self.distances_, self.chunker_, self.diagnostics_
         )
 
     def _word_vectors(self, text: list[Tagged]) -> WordVectors:
@@ -257,17 +257,17 @@ class SpanParser(TakesText, Model):
 
         learnt = self.top == "learnt" or (self.top == "auto" and self.prior == "learnt")
         if learnt:
-            return self.shape_.top(pairs)
+            return self.chunker_.top(pairs)
         return None if self.top == "free" else top_split(pairs)
 
-    def _learn_shape(self, sentences: list[Tagged]) -> None:
-        from tacit.parsing.learn.tag_chunks import learn_shape
+    def _learn_chunker(self, sentences: list[Tagged]) -> None:
+        from tacit.parsing.learn.tag_chunks import learn_chunker
         from tacit.parsing.moments.tag_runs import TagRuns
 
         runs = TagRuns.of(sentences)
         self.runs_ = self.runs_ + runs if hasattr(self, "runs_") else runs
-        self.shape_ = learn_shape(self.runs_)
-        self.diagnostics_["predicates"] = sorted(self.shape_.predicates)
+        self.chunker_ = learn_chunker(self.runs_)
+        self.diagnostics_["predicates"] = sorted(self.chunker_.predicates)
 
     def _solve(self, sums: TagPairs, text: list[Tagged]) -> None:
         from tacit.parsing.learn.tag_metric import smoothed_covariances, spectral_distances
@@ -291,7 +291,7 @@ class SpanParser(TakesText, Model):
         if self.prior is not None:
             check_choice("prior", self.prior, ("learnt", "units"))
         check_choice("top", self.top, ("auto", "learnt", "heuristic", "free"))
-        for name in ("n_features", "rank", "longest"):
+        for name in ("n_features", "rank", "max_words"):
             check_count(name, getattr(self, name))
         check_number("bandwidth", self.bandwidth, positive=True)
         check_number("metric_weight", self.metric_weight)

@@ -90,7 +90,7 @@ def test_texts_are_learnt_from_together(run, folder, span):
         (["--metric-weight", "0.5"], {"metric_weight": 0.5}),
         (["--top", "free", "--prior", "none"], {"top": "free", "prior": None}),
         (["--seed", "3", "--vectors", "cca"], {"random_state": 3}),
-        (["--longest", "50"], {"longest": 50}),
+        (["--longest", "50"], {"max_words": 50}),
     ],
 )
 def test_options_of_span_are_arguments(run, folder, options, arguments):

@@ -5,25 +5,25 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tacit.parsing.learn.tag_chunks import MAY_BEGIN, MAY_FOLLOW
-from tacit.parsing.loops.chunking import best_states, group_counts
+from tacit.parsing.learn.tag_chunks import ALLOWED_INITIAL, ALLOWED_TRANSITIONS
+from tacit.parsing.loops.chunking import expected_counts, viterbi
 
 
 @pytest.fixture(params=range(4))
 def chain(request):
     random = np.random.default_rng(request.param)
-    following = random.uniform(0.1, 1, (3, 4, 4)) * MAY_FOLLOW[:, None]
-    return random.uniform(0.1, 1, 3) * MAY_BEGIN, following, random.uniform(0.1, 1, (3, 4))
+    transitions = random.uniform(0.1, 1, (3, 4, 4)) * ALLOWED_TRANSITIONS[:, None]
+    return random.uniform(0.1, 1, 3) * ALLOWED_INITIAL, transitions, random.uniform(0.1, 1, (3, 4))
 
 
-def paths(tags, first, following, emitted):
+def paths(tags, initial, transitions, emissions):
     """The weight of each sequence of states."""
     for states in product(range(3), repeat=len(tags)):
-        weight = first[states[0]] * following[states[-1], tags[-1], 3]
+        weight = initial[states[0]] * transitions[states[-1], tags[-1], 3]
         for at, state in enumerate(states):
-            weight *= emitted[state, tags[at]]
+            weight *= emissions[state, tags[at]]
             if at:
-                weight *= following[states[at - 1], tags[at - 1], state]
+                weight *= transitions[states[at - 1], tags[at - 1], state]
         yield states, weight
 
 
@@ -45,16 +45,16 @@ def test_counts_are_those_of_all_paths(chain):
     found = [np.zeros_like(table) for table in expected]
     flat = np.array([tag for tags in runs for tag in tags])
     starts = np.concatenate([[0], np.cumsum([len(tags) for tags in runs])])
-    assert group_counts(flat, starts, weights, *chain, *found) == pytest.approx(likelihood)
+    assert expected_counts(flat, starts, weights, *chain, *found) == pytest.approx(likelihood)
     for ours, theirs in zip(found, expected, strict=True):
         assert np.allclose(ours, theirs)
 
 
 @pytest.mark.parametrize("tags", [[2], [0, 1], [3, 1, 2, 0, 1, 1], [1, 1, 1, 1, 1, 1]])
 def test_the_best_path_is_the_best_of_all(chain, tags):
-    first, following, emitted = chain
+    initial, transitions, emissions = chain
     states = np.zeros(len(tags), dtype=np.int64)
     with np.errstate(divide="ignore"):
-        logs = [np.log(np.tile(first[:, None], 4)), np.log(following), np.log(emitted)]
-    best_states(np.array(tags), *logs, states)
+        logs = [np.log(np.tile(initial[:, None], 4)), np.log(transitions), np.log(emissions)]
+    viterbi(np.array(tags), *logs, states)
     assert tuple(states) == max(paths(tags, *chain), key=lambda found: found[1])[0]

@@ -52,7 +52,7 @@ def test_features_are_scaled_by_how_rare_they_are():
     (node,) = nodes_of(trees, symbols, "V")
     values = features.inside[[rows[node]]].toarray().ravel()
     # Two verbs, both with the same word, which is all that is below.
-    assert values[values != 0] == pytest.approx([np.sqrt(2 / (2 + inside_outside.SEEN))])
+    assert values[values != 0] == pytest.approx([np.sqrt(2 / (2 + inside_outside.PSEUDO_COUNT))])
     n_kinds = len(outside_codes(trees, rules)) - 1  # a phrase stands beside it
     assert (features.outside[[rows[node]]].toarray() != 0).sum() == n_kinds
 

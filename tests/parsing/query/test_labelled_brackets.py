@@ -31,7 +31,7 @@ FOUND = read_trees(
 def test_every_word_counts_unless_told_otherwise():
     score = labelled_score(GOLD, FOUND)
     assert score == LabelledScore(
-        matched=2 + 3 + 1, gold=4 + 5 + 3, found=4 + 4 + 2, exact=0, n_trees=3
+        matched=2 + 3 + 1, gold=4 + 5 + 3, predicted=4 + 4 + 2, exact=0, n_trees=3
     )
     assert score.precision == pytest.approx(6 / 10)
     assert score.recall == pytest.approx(6 / 12)
@@ -41,7 +41,7 @@ def test_every_word_counts_unless_told_otherwise():
 def test_conventions_of_evalb():
     score = labelled_score(GOLD, FOUND, convention="evalb")
     assert score == LabelledScore(
-        matched=4 + 4 + 1, gold=4 + 5 + 2, found=4 + 4 + 2, exact=1, n_trees=3
+        matched=4 + 4 + 1, gold=4 + 5 + 2, predicted=4 + 4 + 2, exact=1, n_trees=3
     )
 
 

@@ -288,7 +288,7 @@ class Parser:
                 f"{type(self.model).__name__} has no confidence; that of SpanParser is a margin of costs"
             )
         if longest is not None and self._by_metric:
-            self.model.longest = longest
+            self.model.max_words = longest
 
     @property
     def name(self) -> str:

@@ -154,7 +154,9 @@ def train(
         "tags": None if tags is None else tags.value,
     }
     _check_options(method, of_span, of_ccm)
-    chosen = {**(of_span if method is Kind.span else of_ccm), "longest": longest}
+    chosen = (
+        {**of_span, "max_words": longest} if method is Kind.span else {**of_ccm, "longest": longest}
+    )
     given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     if prior is Granted.none:
         given["prior"] = None

@@ -1,4 +1,4 @@
-"""Trees and sentences as grammars take them."""
+"""Trees and sentences from what users give to grammars."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def tree_list(source: Any) -> list[ParseTree]:
         raise ArgumentTypeError("one tree was given; give a list of trees")
     if not isinstance(source, str | os.PathLike) and not hasattr(source, "read"):
         given = list(source)
-    if isinstance(given, list) and given and all(isinstance(each, ParseTree) for each in given):
+    if isinstance(given, list) and given and all(isinstance(item, ParseTree) for item in given):
         return given
     return read_trees(given)
 
@@ -36,11 +36,11 @@ def words_and_tags(sentence: Any) -> tuple[list[str], list[str | None]]:
         sentence = sentence.split()
     words: list[str] = []
     tags: list[str | None] = []
-    for each in sentence:
-        word, tag = (each, None) if isinstance(each, str) else each
+    for item in sentence:
+        word, tag = (item, None) if isinstance(item, str) else item
         if not isinstance(word, str) or not (tag is None or isinstance(tag, str)):
             raise ArgumentTypeError(
-                f"{each!r} is neither a word nor a pair of a word and a tag; give text"
+                f"{item!r} is neither a word nor a pair of a word and a tag; give text"
             )
         words.append(word)
         tags.append(tag)

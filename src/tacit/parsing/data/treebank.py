@@ -1,4 +1,4 @@
-"""Parse trees as a grammar sees them: two children or one word at every node, all in whole numbers."""
+"""Binary trees in codes, as grammars take them: two children or one word at every node."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def whole_tree(
         From a number to those of the two children; None for words, which come from left to right.
     words : sequence of str
     tags : sequence of str, optional
-        Of the words; None, or none of them: those of the labels.
+        Of the words; None for those of the labels.
     """
     done: list[list[ParseTree]] = []
     waiting: list[tuple[int, bool]] = [(root, False)]
@@ -288,5 +288,5 @@ def whole_tree(
         for outer in reversed(chain):
             inside = [ParseTree(outer, tuple(inside))]
         done.append(inside)
-    found = done.pop()
-    return found[0] if len(found) == 1 else ParseTree("TOP", tuple(found))
+    top = done.pop()
+    return top[0] if len(top) == 1 else ParseTree("TOP", tuple(top))

@@ -90,18 +90,18 @@ def universal_tag(tag: str) -> str:
     >>> [universal_tag(tag) for tag in ("NNS", "vmip3s0", "VC2[+NEG]", "PROPN", "JJ-XYZ", "Fc")]
     ['NOUN', 'VERB', 'VERB', 'NOUN', 'ADJ', '.']
     """
-    return _found(tag) or "X"
+    return _lookup(tag) or "X"
 
 
 def fits_no_table(tag: str) -> bool:
-    """Whether nothing is known of a tag, so that it is ``X`` for want of something better.
+    """Whether a tag is in no table, so that it becomes ``X``.
 
     Examples
     --------
     >>> [fits_no_table(tag) for tag in ("NN", "UH", "NN-NEW", "QQQ")]
     [False, False, False, True]
     """
-    return _found(tag) is None
+    return _lookup(tag) is None
 
 
 def read_tag_map(path: Any) -> dict[str, str]:
@@ -139,7 +139,7 @@ def read_tag_map(path: Any) -> dict[str, str]:
 
 
 @cache
-def _found(tag: str) -> str | None:
+def _lookup(tag: str) -> str | None:
     if tag in UNIVERSAL:
         return tag
     if is_punctuation(tag):

@@ -1,4 +1,4 @@
-"""Words as vectors: read from files, looked up, joined."""
+"""Word vectors: reading, lookup, concatenation."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ class WordVectors:
     def of_words(self, words: Iterable[str]) -> Array:
         """The vectors of some words: (word, feature)."""
         places = {word: place for place, word in enumerate(self.words)}
-        every = np.vstack([self.vectors, self.unknown])
+        rows = np.vstack([self.vectors, self.unknown])
         last = len(self.words)
-        return np.asarray(every[[places.get(w, places.get(w.lower(), last)) for w in words]])
+        return np.asarray(rows[[places.get(w, places.get(w.lower(), last)) for w in words]])
 
     def unit(self) -> WordVectors:
         """The same with every vector divided by its length."""

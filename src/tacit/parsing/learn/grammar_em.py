@@ -19,40 +19,36 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 Counts = tuple[Array, Array, Array, Array, Array]
-PARTS = 4  # of the trees, counted apart whatever the number of threads
+PARTS = 4  # of the trees, whatever the number of threads, so that sums do not depend on it
 
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """Pseudo-counts of EM's tables.
+    """Pseudo-counts of EM: each state is drawn to the average of all states of its label or rule."""
 
-    Of each state of a label `rules` uses are spread as those of all its states, and of each move `moves` as
-    those of all states of its rule; `words` likewise.
-    """
-
-    rules: float = 1.0
-    moves: float = 1.0
-    words: float = 1.0
+    rules: float = 1.0  # per state of a label, distributed as the rules of all its states
+    children: float = 1.0  # per state of a rule, distributed as the child states of all its states
+    words: float = 1.0  # per state of a label
 
 
 def random_tables(
     trees: CodedTrees, rules: Rules, lexicon: Lexicon, n_states: int, rng: Any, noise: float = 1.0
 ) -> GrammarTables:
-    """Tables in which all states are nearly alike: the plain grammar, stirred."""
+    """The plain grammar with random perturbations, so that states differ a little."""
     from tacit.parsing.learn.plain_grammar import plain_grammar
 
     plain, m = plain_grammar(trees, rules, lexicon), n_states
     n_rules = len(rules)
 
-    def stirred(shape: tuple[int, ...]) -> Array:
+    def perturbed(shape: tuple[int, ...]) -> Array:
         return np.asarray(1 + noise * rng.uniform(-0.5, 0.5, shape))
 
     counts = (
-        plain.start * stirred((rules.n_labels, m)) / m,
-        plain.rule_given * stirred((n_rules, m)),
-        stirred((n_rules, m, m)),
-        stirred((n_rules, m, m)),
-        plain.word_given * stirred((len(plain.word_given), m)),
+        plain.start * perturbed((rules.n_labels, m)) / m,
+        plain.rule_given * perturbed((n_rules, m)),
+        perturbed((n_rules, m, m)),
+        perturbed((n_rules, m, m)),
+        plain.word_given * perturbed((len(plain.word_given), m)),
     )
     return tables_from_counts(counts, rules, lexicon, Prior(0.0, 0.0, 0.0))
 
@@ -60,23 +56,23 @@ def random_tables(
 def tables_from_counts(
     counts: Counts, rules: Rules, lexicon: Lexicon, prior: Prior
 ) -> GrammarTables:
-    """Tables of (expected) counts: shares, drawn to what all states have in common."""
-    starts, rule_seen, left_seen, right_seen, word_seen = counts
-    label_of_rule = rules.triples[:, 0]
-    uses = _drawn(rule_seen, label_of_rule, rules.n_labels, prior.rules)
-    words = _drawn(word_seen, lexicon.pair_label, rules.n_labels, prior.words)
-    seen = _sums(uses, label_of_rule, rules.n_labels) + _sums(
-        words, lexicon.pair_label, rules.n_labels
+    """Relative frequencies of (expected) counts with pseudo-counts."""
+    starts, rule_counts, left_counts, right_counts, word_counts = counts
+    n_labels, parents = rules.n_labels, rules.triples[:, 0]
+    rule_counts = _with_pseudo_counts(rule_counts, parents, n_labels, prior.rules)
+    word_counts = _with_pseudo_counts(word_counts, lexicon.pair_label, n_labels, prior.words)
+    totals = _sums(rule_counts, parents, n_labels) + _sums(
+        word_counts, lexicon.pair_label, n_labels
     )
-    seen = np.maximum(seen, 1e-30)
+    totals = np.maximum(totals, 1e-30)
     return GrammarTables(
         rules,
         lexicon,
         starts / starts.sum(),
-        uses / seen[label_of_rule],
-        _moves(left_seen, prior.moves),
-        _moves(right_seen, prior.moves),
-        words / seen[lexicon.pair_label],
+        rule_counts / totals[parents],
+        _child_probabilities(left_counts, prior.children),
+        _child_probabilities(right_counts, prior.children),
+        word_counts / totals[lexicon.pair_label],
     )
 
 
@@ -86,19 +82,21 @@ def _sums(rows: Array, codes: NDArray[np.integer], n: int) -> Array:
     return total
 
 
-def _drawn(seen: Array, codes: NDArray[np.integer], n: int, strength: float) -> Array:
-    """Counts of states with pseudo-counts spread as the counts of all states of the label."""
-    common = seen.sum(axis=1)
-    share = common / np.maximum(np.bincount(codes, common, n), 1e-30)[codes]
-    return np.asarray(seen + strength * share[:, None])
+def _with_pseudo_counts(
+    counts: Array, labels: NDArray[np.integer], n_labels: int, pseudo_count: float
+) -> Array:
+    """Counts by state, and pseudo-counts distributed as the counts of all states of the label."""
+    of_all = counts.sum(axis=1)
+    fractions = of_all / np.maximum(np.bincount(labels, of_all, n_labels), 1e-30)[labels]
+    return np.asarray(counts + pseudo_count * fractions[:, None])
 
 
-def _moves(seen: Array, strength: float) -> Array:
-    """(rule, state, child state) shares; states of a child are drawn to those of all states of the rule."""
-    m = seen.shape[1]
-    common = seen.sum(axis=1, keepdims=True)
-    common = (common + 1e-6 / m) / (common.sum(axis=2, keepdims=True) + 1e-6)
-    mixed = seen + max(strength, 1e-6) * common
+def _child_probabilities(counts: Array, pseudo_count: float) -> Array:
+    """(rule, state, child state) P(child state | rule, state), drawn to the mean over states of the rule."""
+    m = counts.shape[1]
+    of_all = counts.sum(axis=1, keepdims=True)
+    of_all = (of_all + 1e-6 / m) / (of_all.sum(axis=2, keepdims=True) + 1e-6)
+    mixed = counts + max(pseudo_count, 1e-6) * of_all
     return np.asarray(mixed / mixed.sum(axis=2, keepdims=True))
 
 
@@ -107,17 +105,12 @@ def expected_counts(
 ) -> tuple[Counts, float]:
     """Expected counts of all tables' entries, and the log-likelihood of the trees.
 
-    Words come as often as their pairs were seen: the lexicon's back-off to tags is left out here.
+    Words have their probabilities given label and state; the lexicon's back-off to tags is left out here.
     """
     from tacit.parsing.loops.grammar_em import expect
 
-    given = tuple(
-        np.ascontiguousarray(each, dtype)
-        for each in (
-            *(tables.start, tables.rule_given, tables.left_given),
-            *(tables.right_given, tables.word_given),
-        )
-    )
+    names = ("start", "rule_given", "left_given", "right_given", "word_given")
+    arrays = tuple(np.ascontiguousarray(getattr(tables, name), dtype) for name in names)
     leaf = trees.left < 0
     pair = np.full(len(leaf), -1, dtype=np.int32)
     pair[leaf] = tables.lexicon.pair_of(trees.label[leaf], trees.word[leaf])
@@ -125,25 +118,25 @@ def expected_counts(
         *(trees.first, trees.label, trees.left, trees.right),
         *(tables.rules.rule_of(trees), pair, trees.weight),
     )
-    longest = int(np.diff(trees.first).max())
+    largest = int(np.diff(trees.first).max())
     bounds = np.searchsorted(trees.first, np.linspace(0, trees.first[-1], PARTS + 1)[1:-1])
     cuts = [0, *bounds.tolist(), trees.n_trees]
 
     def part(number: int) -> tuple[list[Array], float]:
-        counts = [np.zeros(each.shape, dtype) for each in given]
-        rooms = [np.zeros((longest, tables.n_states), dtype) for _ in range(4)]
-        log = expect(nodes, given, tuple(counts), cuts[number], cuts[number + 1], *rooms)
+        counts = [np.zeros_like(array) for array in arrays]
+        buffers = [np.zeros((largest, tables.n_states), dtype) for _ in range(4)]
+        log = expect(nodes, arrays, tuple(counts), cuts[number], cuts[number + 1], *buffers)
         return counts, float(log)
 
     with ThreadPoolExecutor(n_jobs) as pool:
-        found = list(pool.map(part, range(PARTS)))
-    starts, uses, lefts, rights, words = (
-        np.asarray(np.sum([counts[at] for counts, _ in found], axis=0, dtype=np.float64))
+        parts = list(pool.map(part, range(PARTS)))
+    starts, rules, lefts, rights, words = (
+        np.asarray(np.sum([counts[at] for counts, _ in parts], axis=0, dtype=np.float64))
         for at in range(5)
     )
     lefts *= tables.left_given
     rights *= tables.right_given
-    return (starts, uses, lefts, rights, words), float(sum(log for _, log in found))
+    return (starts, rules, lefts, rights, words), float(sum(log for _, log in parts))
 
 
 def polish(

@@ -53,7 +53,7 @@ def state_counts(
 
     Returns
     -------
-    starts, rules, left moves, right moves, words : arrays
+    starts, rules, left child states, right child states, words : arrays
         (label, m), (rule, m), (rule, m, m), (rule, m, m) and (pair, m).
     """
     m = n_states

@@ -49,10 +49,10 @@ def node_vectors(
     seed : int
         Of the random directions of large decompositions.
     damping : float
-        Singular values s count as ``s + d^2 / s`` where they divide; d is this share of the largest one. So
-        directions that say little on both sides, and mostly noise, become small.
+        Divisors are ``s + d^2 / s`` in place of the singular values s; d is this fraction of the largest one.
+        So directions that are mostly noise become small.
     least : float
-        Directions of smaller singular values, as a share of the largest, are left out.
+        Directions of smaller singular values, as a fraction of the largest, are left out.
     """
     rng = np.random.default_rng(seed)
     n_nodes = len(trees.label)
@@ -76,11 +76,11 @@ def node_vectors(
 
 @dataclass(frozen=True, slots=True)
 class Smoothing:
-    """How far estimates of rare rules and words go to simpler ones.
+    """How far estimates of rare rules and words are shrunk to simpler ones.
 
-    A rule seen n times keeps the share ``sqrt(n) / (rules + sqrt(n))`` of its third moment; as much of what
-    is left goes to products of pairs and means, the rest to the product of means. A word seen n times with
-    its label keeps ``n / (words + n)``, the rest is what all words of the label have.
+    A rule seen n times keeps the fraction k = ``sqrt(n) / (rules + sqrt(n))`` of its third moment; the same
+    fraction of the rest goes to products of pairs and means, what remains to the product of means. A word
+    seen n times with its label keeps ``n / (words + n)``; the rest is the mean of all words of the label.
     """
 
     rules: float = 10.0
@@ -115,13 +115,13 @@ def spectral_grammar(
     smoothing = Smoothing() if smoothing is None else smoothing
     n_labels = rules.n_labels
     weight = trees.node_weight
-    seen = np.maximum(np.bincount(trees.label, weight, n_labels), 1e-300)
-    total = _sums(vectors.outside * weight[:, None], trees.label, n_labels) / seen[:, None]
+    label_counts = np.maximum(np.bincount(trees.label, weight, n_labels), 1e-300)
+    total = _sums(vectors.outside * weight[:, None], trees.label, n_labels) / label_counts[:, None]
     start = _sums(
         vectors.inside[trees.roots] * trees.weight[:, None], trees.label[trees.roots], n_labels
     )
-    tensors = _rule_tensors(vectors, trees, rules, seen, smoothing, dtype)
-    words = _word_vectors(vectors, trees, lexicon, seen, total, smoothing)
+    tensors = _rule_tensors(vectors, trees, rules, label_counts, smoothing, dtype)
+    words = _word_vectors(vectors, trees, lexicon, label_counts, total, smoothing)
     return LatentGrammar(rules, lexicon, start / trees.weight.sum(), total, words, *tensors)
 
 
@@ -137,7 +137,7 @@ def _word_vectors(
     vectors: NodeVectors,
     trees: CodedTrees,
     lexicon: Lexicon,
-    seen: Array,
+    label_counts: Array,
     total: Array,
     smoothing: Smoothing,
 ) -> Array:
@@ -146,17 +146,17 @@ def _word_vectors(
     pair = lexicon.pair_of(trees.label[leaves], trees.word[leaves])
     n_pairs = len(lexicon.pair_label)
     count = np.bincount(pair, weight, n_pairs)[:, None]
-    own = _sums(vectors.outside[leaves] * weight[:, None], pair, n_pairs)
-    share = count / (count + smoothing.words)
-    mixed = share * own + (1 - share) * count * total[lexicon.pair_label]
-    return np.asarray(mixed / seen[lexicon.pair_label][:, None])
+    sums = _sums(vectors.outside[leaves] * weight[:, None], pair, n_pairs)
+    kept = count / (count + smoothing.words)
+    mixed = kept * sums + (1 - kept) * count * total[lexicon.pair_label]
+    return np.asarray(mixed / label_counts[lexicon.pair_label][:, None])
 
 
 def _rule_tensors(
     vectors: NodeVectors,
     trees: CodedTrees,
     rules: Rules,
-    seen: Array,
+    label_counts: Array,
     smoothing: Smoothing,
     dtype: Any,
 ) -> tuple[Array, ...]:
@@ -180,46 +180,46 @@ def _rule_tensors(
             vectors.inside[trees.left[nodes]],
             vectors.inside[trees.right[nodes]],
         )
-        scale = mass / seen[rules.triples[number, 0]]
+        scale = mass / label_counts[rules.triples[number, 0]]
         keep = np.sqrt(mass) / (np.sqrt(mass) + smoothing.rules)
         if dense[number] >= 0:
-            made = _smoothed(three, weight / mass, keep)
-            tensors[dense[number]] = (scale * made).reshape(m, m * m)
+            moment = _smoothed(three, weight / mass, keep)
+            tensors[dense[number]] = (scale * moment).reshape(m, m * m)
         else:
             terms.append(_few_terms(three, weight / mass, keep, scale))
             n_terms[number] = terms[-1].shape[1]
     first = np.concatenate([[0], np.cumsum(n_terms)]).astype(np.int32)
     joined = np.concatenate(terms, axis=1) if terms else np.empty((3, 0, m))
-    return (dense, tensors, first, *(np.ascontiguousarray(each, dtype) for each in joined))
+    return (dense, tensors, first, *(np.ascontiguousarray(factor, dtype) for factor in joined))
 
 
-def _smoothed(three: tuple[Array, ...], share: Array, keep: float) -> Array:
+def _smoothed(three: tuple[Array, ...], weights: Array, keep: float) -> Array:
     """(parent, left, right) the third moment mixed with products of lower ones."""
     x, y, z = three
     m = x.shape[1]
-    mean_x, mean_y, mean_z = (share @ each for each in three)
-    pairs = ((share[:, None] * y)[:, :, None] * z[:, None, :]).reshape(-1, m * m)
+    mean_x, mean_y, mean_z = (weights @ rows for rows in three)
+    pairs = ((weights[:, None] * y)[:, :, None] * z[:, None, :]).reshape(-1, m * m)
     if keep == 1:
         return np.asarray((x.T @ pairs).reshape(m, m, m))
-    weighted = share[:, None] * x
-    made = keep * (x.T @ pairs).reshape(m, m, m)
+    weighted = weights[:, None] * x
+    moment = keep * (x.T @ pairs).reshape(m, m, m)
     low = (1 - keep) * keep / 3
-    made += low * (weighted.T @ y)[:, :, None] * mean_z
-    made += low * (weighted.T @ z)[:, None, :] * mean_y[:, None]
+    moment += low * (weighted.T @ y)[:, :, None] * mean_z
+    moment += low * (weighted.T @ z)[:, None, :] * mean_y[:, None]
     # The product of means comes with the pairs of children, in one outer product.
     rest = low * pairs.sum(axis=0).reshape(m, m) + (1 - keep) ** 2 * np.outer(mean_y, mean_z)
-    return np.asarray(made + mean_x[:, None, None] * rest)
+    return np.asarray(moment + mean_x[:, None, None] * rest)
 
 
-def _few_terms(three: tuple[Array, ...], share: Array, keep: float, scale: float) -> Array:
+def _few_terms(three: tuple[Array, ...], weights: Array, keep: float, scale: float) -> Array:
     """(3, term, m) the same as a sum of products of three vectors."""
     x, y, z = three
     n = len(x)
     if n == 1:
         return np.stack([scale * x, y, z])
-    means = [np.broadcast_to(share @ each, each.shape) for each in three]
+    means = [np.broadcast_to(weights @ rows, rows.shape) for rows in three]
     low = (1 - keep) * keep / 3
-    factors = np.concatenate([keep * share, np.tile(low * share, 3), [(1 - keep) ** 2]])
+    factors = np.concatenate([keep * weights, np.tile(low * weights, 3), [(1 - keep) ** 2]])
     parts = [
         np.concatenate([x, x, x, means[0], means[0][:1]]),
         np.concatenate([y, y, means[1], y, means[1][:1]]),

@@ -9,13 +9,13 @@ from tacit.errors import ArgumentError, DataError, RankError
 from tacit.parsing.moments.tag_pairs import TagPairs
 
 Array = NDArray[np.float64]
-FEWEST = 20.0  # of kernel weight: the kernel is widened until it has so much
+MIN_WEIGHT = 20.0  # the kernel is widened until its weights sum to this
 WIDER = 1.5  # times, at each step
-_LEAST = 1e-12  # of the largest singular value: smaller ones are rounding
+_MIN_RATIO = 1e-12  # to the largest singular value: smaller ones are rounding
 
 
 def kernel_weights(longest: int, bandwidth: float) -> Array:
-    """How much pairs at one distance say about those at another (equation 8.7): (distance, distance).
+    """(distance, distance) weights of pairs at one distance for estimates at another (equation 8.7).
 
     ``max(0, 1 - |a - b| / ((a + b) bandwidth))`` for the distances 1, 2, ..., longest.
     """
@@ -47,7 +47,7 @@ def smoothed_covariances(pairs: TagPairs, bandwidth: float) -> tuple[Array, Arra
     for t, u in zip(*np.nonzero(pairs.counts.sum(axis=2)), strict=True):
         counts = pairs.counts[t, u]
         enough = np.array([kernel @ counts for kernel in kernels])  # (width, distance)
-        chosen = np.argmax(enough >= np.minimum(FEWEST, counts.sum() * 0.5), axis=0)
+        chosen = np.argmax(enough >= np.minimum(MIN_WEIGHT, counts.sum() * 0.5), axis=0)
         weights = np.stack([kernels[width][at] for at, width in enumerate(chosen)])
         total[t, u] = weights @ counts
         flat = pairs.products[t, u].reshape(longest, -1)
@@ -80,8 +80,7 @@ def spectral_distances(covariances: Array, rank: int) -> Array:
     if not seen.any():
         raise DataError("no two words stand in one sentence: nothing can be learnt")
     values = np.linalg.svd(covariances[seen], compute_uv=False)[:, :rank]
-    values = np.maximum(values, _LEAST * values.max())
-    found = np.full(covariances.shape[:3], np.nan)
-    found[seen] = -np.log(values).sum(axis=1)
-    usual = np.nanmean(found, axis=(0, 1))
-    return np.where(np.isnan(found), usual, found)
+    values = np.maximum(values, _MIN_RATIO * values.max())
+    distances = np.full(covariances.shape[:3], np.nan)
+    distances[seen] = -np.log(values).sum(axis=1)
+    return np.where(np.isnan(distances), np.nanmean(distances, axis=(0, 1)), distances)

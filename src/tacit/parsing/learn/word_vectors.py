@@ -11,8 +11,8 @@ import numpy as np
 from tacit.errors import DataError
 from tacit.parsing.data.word_vectors import UNKNOWN, WordVectors
 
-PLACES = (-2, -1, 1, 2)  # of the neighbours that are looked at
-FEWEST = 2  # occurrences of a word; rarer ones share a vector
+PLACES = (-2, -1, 1, 2)  # of the neighbours
+MIN_COUNT = 2  # rarer words share a vector
 
 
 def learn_word_vectors(
@@ -20,16 +20,16 @@ def learn_word_vectors(
 ) -> WordVectors:
     """Vectors of words in small letters, from the words around them (Stratos, Collins & Hsu 2015).
 
-    The counts of words and of their neighbours at each of four places are square-rooted and divided by the
-    roots of how often either occurs: the leading left singular vectors are canonical directions. Each word
-    gets its row of them, of length one.
+    The square roots of the counts of words with their neighbours at each of four places are divided by the
+    fourth roots of the counts of both words; the leading left singular vectors are canonical directions.
+    Each word gets its row of them, scaled to length one.
 
     Parameters
     ----------
     sentences : sequence of sequences of (word, tag)
-        The tags are not looked at.
+        Tags are not used.
     n_features : int
-        Fewer where the text has no more different words than that.
+        Fewer where the text has fewer different words.
     random_state : int or Generator
         For the starting directions of the decomposition.
 
@@ -43,14 +43,14 @@ def learn_word_vectors(
     from tacit.core.linalg.sparse_svd import product_svd
 
     counts = Counter(word.lower() for sentence in sentences for word, _ in sentence)
-    words = [UNKNOWN, *sorted(word for word, count in counts.items() if count >= FEWEST)]
+    words = [UNKNOWN, *sorted(word for word, count in counts.items() if count >= MIN_COUNT)]
     if len(words) == 1:
         raise DataError(
             "no word occurs twice: too little to learn vectors from; give more text, or vectors"
         )
     n_features = min(n_features, len(words) - 1)
-    numbers = {word: number for number, word in enumerate(words)}
-    ids = np.array([numbers.get(w.lower(), 0) for s in sentences for w, _ in s], dtype=np.int64)
+    codes = {word: code for code, word in enumerate(words)}
+    ids = np.array([codes.get(w.lower(), 0) for s in sentences for w, _ in s], dtype=np.int64)
     owner = np.repeat(np.arange(len(sentences)), [len(s) for s in sentences])
     rows, columns = [], []
     for order, place in enumerate(PLACES):
@@ -62,8 +62,8 @@ def learn_word_vectors(
     one = np.concatenate(rows)
     table: Any = csr_matrix((np.ones(len(one)), (one, np.concatenate(columns))), shape=shape)
     table.sum_duplicates()
-    often = np.maximum(np.bincount(ids, minlength=len(words)), 1) ** -0.25
-    scaled = table.sqrt().multiply(often[:, None]).multiply(np.tile(often, len(PLACES))[None, :])
+    scale = np.maximum(np.bincount(ids, minlength=len(words)), 1) ** -0.25
+    scaled = table.sqrt().multiply(scale[:, None]).multiply(np.tile(scale, len(PLACES))[None, :])
     random = np.random.default_rng(random_state)
     left, _, _ = product_svd(
         scaled.T.tocsr(), _identity(shape[1]), np.ones(shape[1]), n_features, random

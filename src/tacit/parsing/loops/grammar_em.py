@@ -39,7 +39,7 @@ def _times(matrix, vector, out):
 def expect(nodes, tables, counts, begin, end, up, down, on_left, on_right):
     """Add the expected counts of some trees; their log-likelihood.
 
-    Counts of moves lack the factor of the move's own probability, which is the same for all nodes of a rule.
+    Counts of child states lack the factor of their probability, which is the same for all nodes of a rule.
     """
     first, label, left, right, rule, pair, weight = nodes
     start, rule_given, left_given, right_given, word_given = tables
@@ -47,8 +47,8 @@ def expect(nodes, tables, counts, begin, end, up, down, on_left, on_right):
     log = 0.0
     for tree in range(begin, end):
         base, last = first[tree], first[tree + 1]
-        heavy = weight[tree]
-        found = 0.0
+        tree_weight = weight[tree]
+        log_likelihood = 0.0
         for node in range(base, last):
             at = node - base
             r = rule[node]
@@ -60,18 +60,18 @@ def expect(nodes, tables, counts, begin, end, up, down, on_left, on_right):
                 _times(right_given[r], up[right[node] - base], on_right[at])
                 for h in range(m):
                     up[at, h] = rule_given[r, h] * on_left[at, h] * on_right[at, h]
-            found += _scaled(up[at])
+            log_likelihood += _scaled(up[at])
         top, total = last - 1 - base, up.dtype.type(0)
         for h in range(m):
             down[top, h] = start[label[last - 1], h]
             total += down[top, h] * up[top, h]
-        found += math.log(max(total, 1e-300))
-        log += heavy * found
+        log_likelihood += math.log(max(total, 1e-300))
+        log += tree_weight * log_likelihood
         for node in range(last - 1, base - 1, -1):
             _pass_down(
                 node,
                 base,
-                heavy,
+                tree_weight,
                 nodes,
                 tables,
                 counts,
@@ -85,20 +85,22 @@ def expect(nodes, tables, counts, begin, end, up, down, on_left, on_right):
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _pass_down(node, base, heavy, nodes, tables, counts, up, down, on_left, on_right, is_root):
+def _pass_down(
+    node, base, tree_weight, nodes, tables, counts, up, down, on_left, on_right, is_root
+):
     """Count what a node says, and give its children their outside vectors."""
     _, label, left, right, rule, pair, _ = nodes
     _, rule_given, left_given, right_given, _ = tables
-    starts, rule_seen, left_seen, right_seen, word_seen = counts
+    starts, rule_counts, left_counts, right_counts, word_counts = counts
     m = up.shape[1]
     at, r = node - base, rule[node]
     total = up.dtype.type(0)
     for h in range(m):
         total += up[at, h] * down[at, h]
-    over = up.dtype.type(heavy) / max(total, up.dtype.type(1e-30))
-    seen = rule_seen[r] if r >= 0 else word_seen[pair[node]]
+    over = up.dtype.type(tree_weight) / max(total, up.dtype.type(1e-30))
+    node_counts = rule_counts[r] if r >= 0 else word_counts[pair[node]]
     for h in range(m):
-        seen[h] += up[at, h] * down[at, h] * over
+        node_counts[h] += up[at, h] * down[at, h] * over
         if is_root:
             starts[label[node], h] += up[at, h] * down[at, h] * over
     if r < 0:
@@ -112,12 +114,12 @@ def _pass_down(node, base, heavy, nodes, tables, counts, up, down, on_left, on_r
     for h in range(m):
         whole += down[at, h] * rule_given[r, h] * on_left[at, h] * on_right[at, h]
     scale = up.dtype.type(1) / max(whole, up.dtype.type(1e-30))
-    heavy = up.dtype.type(heavy)
+    tree_weight = up.dtype.type(tree_weight)
     for h in range(m):
         above = down[at, h] * rule_given[r, h] * scale
         to_left, to_right = above * on_right[at, h], above * on_left[at, h]
         for i in range(m):
             down[a, i] += to_left * left_given[r, h, i]
             down[b, i] += to_right * right_given[r, h, i]
-            left_seen[r, h, i] += heavy * to_left * up[a, i]
-            right_seen[r, h, i] += heavy * to_right * up[b, i]
+            left_counts[r, h, i] += tree_weight * to_left * up[a, i]
+            right_counts[r, h, i] += tree_weight * to_right * up[b, i]

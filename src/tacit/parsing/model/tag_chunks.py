@@ -1,4 +1,4 @@
-"""What the tags of a text say about the shape of its trees: groups of words, and where predicates begin."""
+"""A chain over tags that cuts sentences into chunks, and the tags with which predicates begin."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ Spans = list[tuple[int, int]]
 
 
 @dataclass(frozen=True, eq=False)
-class TagShape:
-    """A chain of tags in and outside groups, and the tags with which a predicate begins.
+class TagChunker:
+    """A hidden Markov chain of chunks, and the tags with which a predicate begins.
 
-    The states of the chain are outside (0), first in a group (1), further inside (2). Weights are
-    logarithms; the last row of tags is for those that were never seen, neither as they are nor as universal
-    ones.
+    States are outside a group (0), first in one (1) and further inside (2). Weights are logarithms; the last
+    tag stands for those that were never seen, neither as they are nor as universal ones. A run is the words
+    between two marks.
     """
 
     tags: tuple[str, ...]
-    first: Array  # (3, tag + 1)  the state of the first word of a run
-    following: Array  # (3, tag + 1, 4)  the next state, or 3, the end of a run
-    emitted: Array  # (3, tag + 1)
+    initial: Array  # (3, tag + 1)  the state of the first word of a run
+    transitions: Array  # (3, tag + 1, 4)  the next state, or 3, the end of a run
+    emissions: Array  # (3, tag + 1)
     predicates: frozenset[str]
 
     def groups(self, sentence: Sequence[tuple[str, str]]) -> Spans:
@@ -38,33 +38,32 @@ class TagShape:
         sentence : sequence of (word, tag)
             With its punctuation if there is any.
         """
-        from tacit.parsing.loops.chunking import best_states
+        from tacit.parsing.loops.chunking import viterbi
 
-        numbers = {tag: number for number, tag in enumerate(self.tags)}
-        unknown = len(self.tags)
-        found: Spans = []
+        codes = {tag: code for code, tag in enumerate(self.tags)}
+        groups: Spans = []
         run: list[int] = []
         at = 0  # words before the run
         for _, tag in [*sentence, ("", ".")]:
             if not is_punctuation(tag):
-                run.append(numbers.get(tag, numbers.get(universal_tag(tag), unknown)))
+                run.append(codes.get(tag, codes.get(universal_tag(tag), len(codes))))
                 continue
             if run:
                 states = np.zeros(len(run), dtype=np.int64)
-                best_states(np.array(run), self.first, self.following, self.emitted, states)
+                viterbi(np.array(run), self.initial, self.transitions, self.emissions, states)
                 begins = np.flatnonzero(states != 2)
                 ends = np.append(begins[1:], len(run))
-                found.extend(
+                groups.extend(
                     (at + int(i), at + int(j))
                     for i, j in zip(begins, ends, strict=True)
                     if j - i >= 2
                 )
             at += len(run)
             run = []
-        return found
+        return groups
 
     def top(self, sentence: Sequence[tuple[str, str]]) -> int | None:
-        """How many words come before the predicate: the first one after another word; None without any."""
+        """How many words come before the predicate, which is never the first word; None without any."""
         known = set(self.tags)
         tags = [tag for _, tag in sentence if not is_punctuation(tag)]
         tags = [tag if tag in known else universal_tag(tag) for tag in tags]

@@ -24,14 +24,16 @@ class TagDistances:
         A tag that is not known has the mean distances of all others; words farther apart than the table
         goes are as far as its end.
         """
-        longest = self.table.shape[2]
-        numbers = {tag: number for number, tag in enumerate(self.tags)}
+        max_apart = self.table.shape[2]
+        code_of = {tag: code for code, tag in enumerate(self.tags)}
         full = self._with_unknown()
-        ids = np.array([numbers.get(tag, len(self.tags)) for tag in tags], dtype=np.int64)
-        left, right = np.triu_indices(len(ids), 1)
-        found = np.zeros((len(ids), len(ids)))
-        found[left, right] = full[ids[left], ids[right], np.minimum(right - left, longest) - 1]
-        return found + found.T
+        codes = np.array([code_of.get(tag, len(self.tags)) for tag in tags], dtype=np.int64)
+        left, right = np.triu_indices(len(codes), 1)
+        distances = np.zeros((len(codes), len(codes)))
+        distances[left, right] = full[
+            codes[left], codes[right], np.minimum(right - left, max_apart) - 1
+        ]
+        return distances + distances.T
 
     def _with_unknown(self) -> Array:
         """The table with a last tag more, that of all others."""

@@ -1,4 +1,4 @@
-"""What is seen below and around the nodes of trees, as sparse features scaled by how rare they are."""
+"""Inside and outside features of the nodes of trees, sparse and scaled by their rarity."""
 
 from __future__ import annotations
 
@@ -15,19 +15,17 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
-SEEN = (
-    20.0  # added to the count of a feature before it is divided by; with fewer, rare ones are noise
-)
+PSEUDO_COUNT = 20.0  # of a feature; with fewer, rare ones are noise
 _WIDTHS = np.array([1, 2, 3, 4, 6, 9, 13, 20, 30])
 _INSIDE, _OUTSIDE = 9, 8  # kinds of features
 
 
 @dataclass(frozen=True, eq=False)
 class Indicators:
-    """Which features the rows have, and how often each was seen; a feature belongs to one label."""
+    """Which features the rows have, and the counts of features; a feature belongs to one label."""
 
     group: Codes  # (feature,)   label * number of kinds + kind, ascending
-    code: Codes  # (feature,)    what was seen, ascending within a group
+    code: Codes  # (feature,)    ascending within a group
     counts: Array  # (feature,)
     rows: Any  # (row, feature)  sparse, 1 where a row has a feature
 
@@ -62,11 +60,11 @@ class Indicators:
         return Indicators(group, code, counts, vstack(parts, format="csr")[places])
 
     def scaled(self, scale: Array) -> Any:
-        """(row, feature) what a row has by its scale, the less the oftener a feature was seen."""
-        found = self.rows.copy()
-        often = np.sqrt(self.counts[found.indices] + SEEN)
-        found.data = np.repeat(scale, np.diff(found.indptr)) / often
-        return found
+        """(row, feature) the features of a row, times its scale, divided by the root of their counts."""
+        features = self.rows.copy()
+        roots = np.sqrt(self.counts[features.indices] + PSEUDO_COUNT)
+        features.data = np.repeat(scale, np.diff(features.indptr)) / roots
+        return features
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +77,7 @@ class NodeFeatures:
 
     order: Codes  # (row,)         the node of each row
     first: Codes  # (label + 1,)   where the rows of a label begin
-    seen: Array  # (label,)        how often it was
+    counts: Array  # (label,)
     below: Indicators
     around: Indicators
 
@@ -117,7 +115,7 @@ class NodeFeatures:
         return NodeFeatures(
             order[places],
             self.first + other.first,
-            self.seen + other.seen,
+            self.counts + other.counts,
             self.below.joined(other.below, places),
             self.around.joined(other.around, places),
         )
@@ -125,17 +123,17 @@ class NodeFeatures:
     @property
     def labels(self) -> Codes:
         """(row,) the label of each row."""
-        return np.repeat(np.arange(len(self.seen)), np.diff(self.first))
+        return np.repeat(np.arange(len(self.counts)), np.diff(self.first))
 
     @cached_property
     def inside(self) -> Any:
         """(row, feature) sparse, what is below the nodes."""
-        return self.below.scaled(np.sqrt(self.seen)[self.labels])
+        return self.below.scaled(np.sqrt(self.counts)[self.labels])
 
     @cached_property
     def outside(self) -> Any:
         """(row, feature) sparse, what is around them."""
-        return self.around.scaled(np.sqrt(self.seen)[self.labels])
+        return self.around.scaled(np.sqrt(self.counts)[self.labels])
 
     @cached_property
     def inside_first(self) -> Codes:

@@ -13,7 +13,7 @@ from tacit.parsing.data.parse_trees import is_punctuation
 
 Array = NDArray[np.float64]
 Run = tuple[str, ...]
-_MORE = 5.0  # times a tag is taken to have been seen
+_PSEUDO_COUNT = 5.0  # of each tag
 
 
 def tag_runs(sentence: Sequence[tuple[str, str]]) -> tuple[Run, ...]:
@@ -64,8 +64,8 @@ class TagRuns:
             for tag in {tag for run in runs for tag in run}:
                 joined[set_of(tag)] = first
         parts: dict[str, Counter[tuple[Run, ...]]] = {}
-        for runs, times in self.sentences.items():
-            parts.setdefault(set_of(runs[0][0]), Counter())[runs] = times
+        for runs, count in self.sentences.items():
+            parts.setdefault(set_of(runs[0][0]), Counter())[runs] = count
         return [TagRuns(part) for part in sorted(parts.values(), key=len, reverse=True)]
 
     @property
@@ -75,36 +75,33 @@ class TagRuns:
 
     def runs(self) -> Counter[Run]:
         """How often each run was seen."""
-        found: Counter[Run] = Counter()
-        for runs, times in self.sentences.items():
+        counts: Counter[Run] = Counter()
+        for runs, count in self.sentences.items():
             for run in runs:
-                found[run] += times
-        return found
+                counts[run] += count
+        return counts
 
     def endings(self) -> Array:
-        """How much more often a tag stands last in its run than any word does: logarithms, by tag.
-
-        A tag is taken to have been seen a few times more, last as often as any word.
-        """
-        numbers = {tag: number for number, tag in enumerate(self.tags)}
-        last, all_ = np.zeros(len(numbers)), np.zeros(len(numbers))
-        for run, times in self.runs().items():
-            last[numbers[run[-1]]] += times
+        """(tag,) log of how much more often a tag is last in its run than any word, with pseudo-counts."""
+        code_of = {tag: code for code, tag in enumerate(self.tags)}
+        last, total = np.zeros(len(code_of)), np.zeros(len(code_of))
+        for run, count in self.runs().items():
+            last[code_of[run[-1]]] += count
             for tag in run:
-                all_[numbers[tag]] += times
-        usual = last.sum() / all_.sum()
-        return np.asarray(np.log((last + _MORE * usual) / (all_ + _MORE) / usual))
+                total[code_of[tag]] += count
+        mean = last.sum() / total.sum()
+        return np.asarray(np.log((last + _PSEUDO_COUNT * mean) / (total + _PSEUDO_COUNT) / mean))
 
     def presence(self) -> tuple[NDArray[np.bool_], NDArray[np.int64], Array, Array]:
         """Which tags each sentence has (sentence, tag), its length, how often it was seen; rates of tags."""
-        numbers = {tag: number for number, tag in enumerate(self.tags)}
-        has = np.zeros((len(self.sentences), len(numbers)), dtype=bool)
+        code_of = {tag: code for code, tag in enumerate(self.tags)}
+        has = np.zeros((len(self.sentences), len(code_of)), dtype=bool)
         lengths = np.zeros(len(self.sentences), dtype=np.int64)
         weights = np.zeros(len(self.sentences))
-        counts = np.zeros(len(numbers))
-        for row, (runs, times) in enumerate(self.sentences.items()):
-            found = [numbers[tag] for run in runs for tag in run]
-            has[row, found] = True
-            lengths[row], weights[row] = len(found), times
-            np.add.at(counts, found, times)
+        counts = np.zeros(len(code_of))
+        for row, (runs, count) in enumerate(self.sentences.items()):
+            codes = [code_of[tag] for run in runs for tag in run]
+            has[row, codes] = True
+            lengths[row], weights[row] = len(codes), count
+            np.add.at(counts, codes, count)
         return has, lengths, weights, counts / max(counts.sum(), 1.0)

@@ -1,4 +1,4 @@
-"""How well brackets without labels were found: F1 over a corpus and by sentence, as parsers are compared."""
+"""F1 of brackets without labels, over a corpus and by sentence, as parsers are compared."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def score_brackets(
         raise DataError(
             f"{len(guesses)} sentences were parsed, but {len(golds)} are to compare with"
         )
-    counts = np.zeros((2, 3))  # with and without the whole: (found, guessed, gold)
+    counts = np.zeros((2, 3))  # with and without the whole: (matched, guessed, gold)
     by_sentence = []
     for number, (guess, (n_words, gold)) in enumerate(zip(guesses, golds, strict=True), 1):
         if n_words < 2 or (longest is not None and n_words > longest):
@@ -130,11 +130,11 @@ def _inner(spans: Spans, n_words: int, number: int) -> set[tuple[int, int]]:
     return kept
 
 
-def _f1(found: float, guessed: float, gold: float) -> float:
-    return float(100 * 2 * found / (guessed + gold)) if guessed + gold else 0.0
+def _f1(matched: float, guessed: float, gold: float) -> float:
+    return float(100 * 2 * matched / (guessed + gold)) if guessed + gold else 0.0
 
 
-def _sentence_f1(found: float, guessed: float, gold: float) -> float:
-    precision = found / guessed if guessed else 1.0
-    recall = found / gold if gold else 1.0
+def _sentence_f1(matched: float, guessed: float, gold: float) -> float:
+    precision = matched / guessed if guessed else 1.0
+    recall = matched / gold if gold else 1.0
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0

@@ -1,4 +1,4 @@
-"""What latent-variable grammars say about trees and sentences: scores, posteriors of spans, best trees."""
+"""Latent-variable grammars: scores of trees, forests of sentences, posteriors of their spans."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Forest:
 
     @property
     def arrays(self) -> tuple[Array, ...]:
-        """What compiled passes need to know."""
+        """The arrays of the edges, as compiled loops take them."""
         return self.first_edge, self.rule, self.left, self.right
 
     @cached_property
@@ -48,10 +48,10 @@ class Forest:
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """How much of the score of all trees those hold that have an item or an edge; may be negative."""
+    """Posterior probability of each item and edge: its part of the score of all trees; may be negative."""
 
     sign: float  # of the score of all trees together; 0 where there is none
-    log_total: float  # logarithm of its size
+    log_total: float  # logarithm of its absolute value
     items: Array  # (item,)
     edges: Array  # (edge,)
 
@@ -60,7 +60,7 @@ class Posterior:
 
 
 def tree_scores(grammar: LatentGrammar, trees: CodedTrees) -> tuple[Array, Array]:
-    """Sign and natural logarithm of the size of each tree's score; 0 and -inf where a rule is unknown.
+    """Sign of each tree's score and log of its absolute value; 0 and -inf where a rule is unknown.
 
     Words come with the tags that the trees give them.
     """
@@ -93,7 +93,7 @@ def tree_scores(grammar: LatentGrammar, trees: CodedTrees) -> tuple[Array, Array
 def sentence_forest(
     coarse: LatentGrammar, words: Sequence[int], tags: Sequence[int], threshold: float = 0.0
 ) -> Forest | None:
-    """The spans that a plain grammar deems likely enough, and all edges between them; None if no tree fits.
+    """The spans that are likely enough by a plain grammar, and all edges between them; None if no tree fits.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def sentence_forest(
     words, tags : sequences of int
         Codes; -1 where unknown.
     threshold : float
-        Least share of a labelled span in all trees of the sentence.
+        Least posterior probability of a labelled span.
     """
     from tacit.parsing.loops import charts
 
@@ -167,22 +167,22 @@ def posterior(
     n_items, m, kind = len(forest.label), grammar.n_states, grammar.tensors.dtype
     vectors, out = np.zeros((n_items, m), kind), np.zeros((n_items, m), kind)
     logs, out_logs = np.full(n_items, -np.inf), np.full(n_items, -np.inf)
-    found = [grammar.word_vectors(*pair) for pair in zip(words, tags, strict=True)]
+    word_vectors = [grammar.word_vectors(*pair) for pair in zip(words, tags, strict=True)]
     for item in np.flatnonzero(forest.word >= 0):
-        labels, each = found[forest.word[item]]
-        vectors[item] = each[labels == forest.label[item]][0]
+        labels, of_labels = word_vectors[forest.word[item]]
+        vectors[item] = of_labels[labels == forest.label[item]][0]
     loops.inside(forest.arrays, grammar.rule_arrays, vectors, logs)
     roots = forest.roots
     out[roots] = grammar.start[forest.label[roots]]
     out_logs[roots] = 0.0
     top = logs[roots].max(initial=-np.inf)
-    nothing = Posterior(0.0, -np.inf, np.zeros(n_items), np.zeros(len(forest.rule)))
+    no_score = Posterior(0.0, -np.inf, np.zeros(n_items), np.zeros(len(forest.rule)))
     if top == -np.inf:
-        return nothing
+        return no_score
     ends = (vectors[roots] * out[roots]).sum(axis=1, dtype=np.float64)
     total = float((ends * np.exp(logs[roots] - top)).sum())
     if total == 0:
-        return nothing
+        return no_score
     log_total = float(np.log(abs(total)) + top)
     edge_values, edge_logs = np.zeros(len(forest.rule)), np.full(len(forest.rule), -np.inf)
     loops.outside(
@@ -192,16 +192,16 @@ def posterior(
     return Posterior(
         float(np.sign(total)),
         log_total,
-        _shares(both, logs + out_logs, total, log_total),
-        _shares(edge_values, edge_logs, total, log_total),
+        _posteriors(both, logs + out_logs, total, log_total),
+        _posteriors(edge_values, edge_logs, total, log_total),
     )
 
 
 def mean_posterior(parts: Sequence[Posterior]) -> Posterior | None:
-    """The mean of what several grammars say of the same forest; None where none of them has a score.
+    """The mean of several grammars' posteriors of the same forest; None where none of them has a score.
 
-    One grammar alone is taken as it is. Of several, shares beyond zero and one are cut to these, and those
-    whose score of all trees is not positive are left out, unless there are no others.
+    One grammar alone is taken as it is. Posteriors of several are clipped to 0 and 1; grammars whose score
+    of all trees is not positive are left out, unless there are no others.
     """
     scored = [part for part in parts if part.sign > 0] or [part for part in parts if part.sign]
     if len(scored) < 2:
@@ -214,6 +214,6 @@ def mean_posterior(parts: Sequence[Posterior]) -> Posterior | None:
     )
 
 
-def _shares(values: Array, logs: Array, total: float, log_total: float) -> Array:
-    # What cancels to nearly nothing may leave shares beyond any number; they stay finite.
+def _posteriors(values: Array, logs: Array, total: float, log_total: float) -> Array:
+    # Where signs cancel, quotients may overflow; they stay finite.
     return np.asarray(np.sign(total) * values * np.exp(np.minimum(logs - log_total, 600.0)))

@@ -20,43 +20,43 @@ CONVENTIONS = ("all", "evalb")
 
 @dataclass(frozen=True, slots=True)
 class LabelledScore:
-    """Counts of brackets, and the shares that follow from them; counts of several corpora add."""
+    """Counts of brackets, with precision, recall and F1; counts of several corpora add."""
 
     matched: int = 0
     gold: int = 0  # brackets of the treebank
-    found: int = 0
+    predicted: int = 0  # brackets of the trees compared with it
     exact: int = 0  # trees all of whose brackets match
     n_trees: int = 0
 
     def __add__(self, other: LabelledScore) -> LabelledScore:
-        """The counts of both."""
+        """The counts of both corpora."""
         return LabelledScore(
             self.matched + other.matched,
             self.gold + other.gold,
-            self.found + other.found,
+            self.predicted + other.predicted,
             self.exact + other.exact,
             self.n_trees + other.n_trees,
         )
 
     @property
     def precision(self) -> float:
-        """The share of the brackets found that the treebank has."""
-        return self.matched / self.found if self.found else 0.0
+        """The fraction of predicted brackets that the treebank has."""
+        return self.matched / self.predicted if self.predicted else 0.0
 
     @property
     def recall(self) -> float:
-        """The share of the treebank's brackets that were found."""
+        """The fraction of the treebank's brackets that were predicted."""
         return self.matched / self.gold if self.gold else 0.0
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of precision and recall; one where nothing is to be found, and nothing was."""
-        both = self.gold + self.found
-        return 2 * self.matched / both if both else 1.0
+        """The harmonic mean of precision and recall; one where there is no bracket at all."""
+        n_brackets = self.gold + self.predicted
+        return 2 * self.matched / n_brackets if n_brackets else 1.0
 
 
 def labelled_score(
-    gold: Iterable[ParseTree], found: Iterable[ParseTree], *, convention: str = "all"
+    gold: Iterable[ParseTree], predicted: Iterable[ParseTree], *, convention: str = "all"
 ) -> LabelledScore:
     """Counts of labelled brackets of trees over the same words.
 
@@ -65,7 +65,7 @@ def labelled_score(
 
     Parameters
     ----------
-    gold, found : iterables of ParseTree
+    gold, predicted : iterables of ParseTree
         In the same order.
     convention : {"all", "evalb"}
         "all": every word and every bracket but the outermost ``TOP`` counts. "evalb": that of the program
@@ -80,19 +80,19 @@ def labelled_score(
     --------
     >>> from tacit.parsing.data.parse_trees import read_trees
     >>> gold = read_trees(["(S (NP (D a) (N b)) (VP (V c)))"])
-    >>> found = read_trees(["(S (NP (D a)) (VP (N b) (V c)))"])
-    >>> labelled_score(gold, found)
-    LabelledScore(matched=1, gold=3, found=3, exact=0, n_trees=1)
+    >>> predicted = read_trees(["(S (NP (D a)) (VP (N b) (V c)))"])
+    >>> labelled_score(gold, predicted)
+    LabelledScore(matched=1, gold=3, predicted=3, exact=0, n_trees=1)
     """
     if convention not in CONVENTIONS:
         raise ArgumentError(f"convention={convention!r} is not known; choose one of {CONVENTIONS}")
     total = LabelledScore()
-    for number, (right, ours) in enumerate(_pairs(gold, found)):
-        if [word for word, _ in right.leaves()] != [word for word, _ in ours.leaves()]:
+    for number, (truth, guess) in enumerate(_pairs(gold, predicted)):
+        if [word for word, _ in truth.leaves()] != [word for word, _ in guess.leaves()]:
             raise DataError(
                 f"the trees of number {number} have different words; give trees over the same sentences"
             )
-        a, b = _brackets(right, right, convention), _brackets(ours, right, convention)
+        a, b = _brackets(truth, truth, convention), _brackets(guess, truth, convention)
         matched = (a & b).total()
         exact = int(matched == a.total() == b.total())
         total += LabelledScore(matched, a.total(), b.total(), exact, 1)
@@ -100,13 +100,13 @@ def labelled_score(
 
 
 def _pairs(
-    gold: Iterable[ParseTree], found: Iterable[ParseTree]
+    gold: Iterable[ParseTree], predicted: Iterable[ParseTree]
 ) -> Iterator[tuple[ParseTree, ParseTree]]:
     try:
-        yield from zip(gold, found, strict=True)
+        yield from zip(gold, predicted, strict=True)
     except ValueError as error:
         raise DataError(
-            "there are more trees of one kind than of the other; give a found one for each of the treebank"
+            "there are more trees of one kind than of the other; give one for each of the treebank"
         ) from error
 
 

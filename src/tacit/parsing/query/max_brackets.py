@@ -16,16 +16,16 @@ Array = NDArray[Any]
 Choices = dict[int, int]
 
 
-def best_choices(forest: Forest, found: Posterior) -> tuple[float, int, Choices]:
+def best_choices(forest: Forest, posterior: Posterior) -> tuple[float, int, Choices]:
     """The tree whose labelled spans have the largest sum of posteriors: the sum, the root, the edges.
 
-    So many of its spans are expected to be right (Goodman, 1996); it minimises the Bayes risk of spans.
+    The sum is the expected number of right spans (Goodman, 1996).
     """
     from tacit.parsing.loops.inside_outside import best_tree
 
     n_items = len(forest.label)
     best, choice = np.empty(n_items), np.empty(n_items, dtype=np.int64)
-    best_tree(forest.arrays, found.items, np.zeros(len(forest.rule)), best, choice)
+    best_tree(forest.arrays, posterior.items, np.zeros(len(forest.rule)), best, choice)
     root = int(forest.roots[np.argmax(best[forest.roots])])
     chosen: Choices = {}
     waiting = [root]
@@ -42,16 +42,17 @@ def best_choices(forest: Forest, found: Posterior) -> tuple[float, int, Choices]
 Derivation = tuple[float, int, int, int]
 
 
-def n_best_choices(forest: Forest, found: Posterior, n: int) -> list[tuple[float, int, Choices]]:
+def n_best_choices(
+    forest: Forest, posterior: Posterior, n: int
+) -> list[tuple[float, int, Choices]]:
     """The `n` best trees by the same sum, the best first; fewer where there are no more.
 
     The best of every item come from heaps of the next best of its edges (Huang & Chiang, 2005).
     """
     lists: list[list[Derivation]] = []
-    gains = found.items
     left, right = forest.left.tolist(), forest.right.tolist()
     bounds = forest.first_edge.tolist()
-    for item, gain in enumerate(gains.tolist()):
+    for item, gain in enumerate(posterior.items.tolist()):
         edges = range(bounds[item], bounds[item + 1])
         if not edges:
             lists.append([(gain, -1, 0, 0)])
@@ -76,7 +77,7 @@ def _best_of(
 
     heap = [scored(edge, 0, 0) for edge in edges if lists[left[edge]] and lists[right[edge]]]
     heapq.heapify(heap)
-    seen = {each[1:] for each in heap}
+    seen = {entry[1:] for entry in heap}
     best: list[Derivation] = []
     while heap and len(best) < n:
         minus, edge, a, b = heapq.heappop(heap)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tacit.parsing.data.treebank import GrammarSymbols
     from tacit.parsing.model.grammar import LatentGrammar
     from tacit.parsing.model.span_ratios import SpanRatios
-    from tacit.parsing.model.tag_chunks import TagShape
+    from tacit.parsing.model.tag_chunks import TagChunker
     from tacit.parsing.model.tag_distances import TagDistances
 
 Array = NDArray[np.float64]
@@ -134,7 +134,7 @@ def _rule_name(names: Sequence[str], grammar: LatentGrammar, rule: int) -> str:
 def span_parser_summary(
     arguments: Mapping[str, Any],
     distances: TagDistances,
-    shape: TagShape,
+    chunker: TagChunker,
     diagnostics: Mapping[str, Any],
 ) -> Summary:
     """What decides a tree, the learnt distances between neighbours, groups and predicates."""
@@ -150,8 +150,8 @@ def span_parser_summary(
     order = np.argsort(nearest, axis=None, kind="stable")
     pairs = [divmod(int(at), nearest.shape[1]) for at in (*order[:_MOST], order[-1])]
     groups = [
-        (name, ", ".join(shape.tags[at] for at in np.argsort(-row[:-1], kind="stable")[:5]))
-        for name, row in zip(("outside groups", "first", "inside"), shape.emitted, strict=True)
+        (name, ", ".join(chunker.tags[at] for at in np.argsort(-row[:-1], kind="stable")[:5]))
+        for name, row in zip(("outside groups", "first", "inside"), chunker.emissions, strict=True)
     ]
     sections = [
         Section("what decides a tree", facts=uses),
@@ -164,10 +164,10 @@ def span_parser_summary(
         Section(
             "learnt groups and predicates",
             columns=("place", "most frequent tags"),
-            rows=[*groups, ("a predicate begins", ", ".join(sorted(shape.predicates)) or "-")],
+            rows=[*groups, ("a predicate begins", ", ".join(sorted(chunker.predicates)) or "-")],
         ),
     ]
-    return Summary(f"SpanParser: brackets of sentences with {len(shape.tags)} tags", sections)
+    return Summary(f"SpanParser: brackets of sentences with {len(chunker.tags)} tags", sections)
 
 
 def context_model_summary(

@@ -73,7 +73,7 @@ def right_branching(n_words: int, top: int | None = None) -> Spans:
 
 
 def random_branching(n_words: int, random: np.random.Generator, *, trees: bool = False) -> Spans:
-    """A bracketing by chance.
+    """A random bracketing.
 
     Parameters
     ----------

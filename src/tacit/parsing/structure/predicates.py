@@ -1,4 +1,4 @@
-"""Tags that a sentence cannot do without: one of several that stand for each other is nearly always there."""
+"""The tags with which predicates begin: nearly every sentence has one of them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def needed_tags(
 ) -> list[int]:
     """The set of tags missing from far fewer sentences than its frequency lets one expect.
 
-    If words came by chance, a sentence of n words would lack a set of tags that makes up a share r of all
-    words with probability (1 - r)^n. The set is the one whose missing sentences are the most standard
+    If tags were independent, a sentence of n words would lack a set of tags that makes up a fraction r of
+    all words with probability (1 - r)^n. The set is the one whose missing sentences are the most standard
     deviations below that, among those grown tag by tag from each single tag. Where tags tell the forms of
     verbs apart, it is made of those with which a predicate begins.
 
@@ -27,12 +27,12 @@ def needed_tags(
     weights : (sentence,) array
         How often a sentence was seen.
     rates : (tag,) array
-        The share of each tag in all words.
+        The fraction of each tag in all words.
 
     Returns
     -------
     list of int
-        The tags, ascending; empty where no set is missing less often than by chance.
+        The tags, ascending; empty where no set is missing less often than expected.
 
     Examples
     --------
@@ -43,28 +43,28 @@ def needed_tags(
     [0, 1]
     """
     sizes, places = np.unique(lengths, return_inverse=True)
-    times = np.bincount(places, weights=weights).astype(np.float64)
+    n_sentences = np.bincount(places, weights=weights).astype(np.float64)
     lacks = (~has).astype(np.float64)
     best, chosen = 0.0, np.zeros(has.shape[1], dtype=bool)
-    alone = _surprise(weights @ lacks, rates, sizes, times)
+    of_single_tags = _surprise(weights @ lacks, rates, sizes, n_sentences)
     for start in range(has.shape[1]):
-        some, value = np.zeros(has.shape[1], dtype=bool), -np.inf
-        more, values, without, left = start, alone, lacks, weights
-        while values[more] > value:
-            value = values[more]
-            some[more] = True
-            kept = np.flatnonzero(without[:, more])  # sentences that have none of them
+        members, value = np.zeros(has.shape[1], dtype=bool), -np.inf
+        candidate, values, without, left = start, of_single_tags, lacks, weights
+        while values[candidate] > value:
+            value = values[candidate]
+            members[candidate] = True
+            kept = np.flatnonzero(without[:, candidate])  # sentences that have none of them
             without, left = without[kept], left[kept]
-            values = _surprise(left @ without, rates[some].sum() + rates, sizes, times)
-            values[some] = -np.inf
-            more = int(np.argmax(values))
+            values = _surprise(left @ without, rates[members].sum() + rates, sizes, n_sentences)
+            values[members] = -np.inf
+            candidate = int(np.argmax(values))
         if value > best:
-            best, chosen = value, some
+            best, chosen = value, members
     return [int(tag) for tag in np.flatnonzero(chosen)]
 
 
-def _surprise(missing: Array, rates: Array, sizes: NDArray[np.int64], times: Array) -> Array:
-    """Standard deviations by which so many sentences without some tags are fewer than by chance."""
+def _surprise(missing: Array, rates: Array, sizes: NDArray[np.int64], n_sentences: Array) -> Array:
+    """Standard deviations by which fewer sentences lack some tags than expected."""
     chance = np.maximum(1.0 - rates[:, None], 0.0) ** sizes  # (set, length)
-    spread = np.sqrt((chance * (1.0 - chance)) @ times + 1.0)
-    return np.asarray((chance @ times - missing) / spread)
+    spread = np.sqrt((chance * (1.0 - chance)) @ n_sentences + 1.0)
+    return np.asarray((chance @ n_sentences - missing) / spread)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tacit.errors import ArgumentError, DataError, TooExpensiveError
 
 Array = NDArray[np.float64]
-LONGEST = 400  # words: a quarter of a minute and 220 MB
+MAX_WORDS = 400  # a quarter of a minute and 220 MB
 # Times the fourth power of the number of words: to tell what a refused sentence would cost.
 _SECONDS = 6e-10
 
@@ -25,7 +25,7 @@ class ProjectiveTree:
 
 
 def projective_tree(
-    distances: Array, top: int | None = None, extra: Array | None = None, longest: int = LONGEST
+    distances: Array, top: int | None = None, extra: Array | None = None, max_words: int = MAX_WORDS
 ) -> ProjectiveTree:
     """The binary tree of least length whose brackets do not cross.
 
@@ -42,7 +42,7 @@ def projective_tree(
         good ones, the leftmost.
     extra : (word + 1, word + 1) array, optional
         Added to the length for each bracket, by its first word and the word after its last.
-    longest : int
+    max_words : int
         Longer sentences are refused: time grows with the fourth power of the length.
 
     Raises
@@ -64,10 +64,10 @@ def projective_tree(
         raise DataError("distances must be finite, and the same in both directions")
     if top is not None and not 1 <= top < max(n_words, 2):
         raise ArgumentError(f"top={top}: the split of {n_words} words lies from 1 to {n_words - 1}")
-    if n_words > longest:
+    if n_words > max_words:
         raise TooExpensiveError(
             f"a sentence of {n_words} words would take about {_SECONDS * n_words**4:.0f} s and "
-            f"{3.4e-6 * n_words**3:.0f} MB; cut it, or allow more than {longest}"
+            f"{3.4e-6 * n_words**3:.0f} MB; cut it, or allow more than {max_words}"
         )
     if n_words < 3:
         length = float(given[0, 1]) if n_words == 2 else 0.0

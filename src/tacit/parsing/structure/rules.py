@@ -38,14 +38,14 @@ class Rules:
 
     def rule_of(self, trees: CodedTrees) -> Codes:
         """(node,) the rule of each inner node; -1 at words and where no rule fits."""
-        found = np.full(len(trees.label), -1, dtype=np.int32)
+        codes = np.full(len(trees.label), -1, dtype=np.int32)
         triples = _triples(trees)
         if not len(self):
-            return found
+            return codes
         keys = _key(triples, self.n_labels)
         at = np.minimum(np.searchsorted(self.keys, keys), len(self) - 1)
-        found[trees.inner] = np.where((self.keys[at] == keys) & (triples.min(1) >= 0), at, -1)
-        return found
+        codes[trees.inner] = np.where((self.keys[at] == keys) & (triples.min(1) >= 0), at, -1)
+        return codes
 
     @cached_property
     def by_left(self) -> tuple[Codes, Codes]:

@@ -1,9 +1,8 @@
-"""What of a sentence belongs together by its tags and its punctuation, before anything is learnt.
+"""Units of a sentence by rule: words that belong together by their tags and punctuation.
 
-The first noun of "the cat of the house" closes its group: what comes before a noun and modifies it makes a
-group with it. So do the words between two commas, and those in brackets. Inside such units, and among them,
-later words hang lower: trees branch to the right. No tree is needed for any of this; that modifiers come
-before the noun and that trees branch to the right is what is taken for granted.
+Units are a noun with its modifiers before it ("the cat" of "the cat of the house"), the words between two
+commas, and those in brackets. Inside units, and among them, trees branch to the right. The rules assume just
+that: modifiers come before the noun, and trees branch to the right. No tree is needed.
 """
 
 from __future__ import annotations
@@ -45,9 +44,9 @@ def sentence_units(
     top : int, optional
         How many words come before the split of the whole.
     kinds : sequence of {"pauses", "brackets", "groups"}
-        Which of them are wanted, for those who compare.
+        Which kinds of units to use.
     groups : list of spans, optional
-        Those that were learnt, in place of noun groups.
+        Learnt ones, in place of noun groups.
 
     Examples
     --------
@@ -59,15 +58,15 @@ def sentence_units(
     cuts = cuts if "pauses" in kinds else []
     n_words = sum(not is_punctuation(tag) for _, tag in sentence)
     parts = [(0, n_words)] if top is None else [(0, top), (top, n_words)]
-    wanted = [(0, n_words), *parts]
+    candidates = [(0, n_words), *parts]
     for start, stop in parts:
         edges = [start, *(cut for cut in cuts if start < cut < stop), stop]
-        wanted.extend(pairwise(edges))
-    wanted.extend(pairs if "brackets" in kinds else [])
+        candidates.extend(pairwise(edges))
+    candidates.extend(pairs if "brackets" in kinds else [])
     if "groups" in kinds:
-        wanted.extend(by_rule if groups is None else groups)
+        candidates.extend(by_rule if groups is None else groups)
     kept: dict[tuple[int, int], None] = {}
-    for start, stop in wanted:
+    for start, stop in candidates:
         if stop - start >= 2 and not any(_cross((start, stop), other) for other in kept):
             kept[start, stop] = None
     return list(kept)
@@ -118,10 +117,10 @@ def right_branching_units(n_words: int, units: Spans) -> Spans:
 
 
 def unit_costs(n_words: int, units: Spans) -> Array:
-    """What each bracket costs, by its first word and the word after its last: (word + 1, word + 1).
+    """(word + 1, word + 1) the cost of each bracket, by its first word and the word after its last.
 
-    Nothing where it ends with the smallest unit around it, 1 where it does not, and more for each unit that
-    it crosses. The bracketing of least cost is that of `right_branching_units`.
+    0 where it ends with the smallest unit around it, 1 where it does not, and `CROSSED` more for each unit
+    that it crosses. The bracketing of least cost is that of `right_branching_units`.
     """
     costs = np.ones((n_words + 1, n_words + 1))
     order = sorted({(0, n_words), *units}, key=lambda unit: unit[0] - unit[1])
@@ -144,7 +143,7 @@ def _marked(sentence: Sequence[tuple[str, str]]) -> tuple[list[int], Spans, Span
     cuts: list[int] = []
     pairs: Spans = []
     groups: Spans = []
-    begun: list[int] = []
+    opened: list[int] = []
     kinds: list[str] = []  # since the last mark
     at = 0
     for word, tag in [*sentence, ("", ".")]:
@@ -155,9 +154,9 @@ def _marked(sentence: Sequence[tuple[str, str]]) -> tuple[list[int], Spans, Span
         at += len(kinds)
         kinds = []
         if word in _OPEN:
-            begun.append(at)
-        elif word in _CLOSED and begun:
-            pairs.append((begun.pop(), at))
+            opened.append(at)
+        elif word in _CLOSED and opened:
+            pairs.append((opened.pop(), at))
         elif word in _PAUSES and at not in cuts:
             cuts.append(at)
     return cuts, pairs, groups
