@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import tacit
+from oracles.edited_files import edited
 from tacit import FactorialHMM, HigherOrderHMM, LatentJunctionTree
-from tacit.core.files.model_files import read_model, write_model
 from tacit.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -202,17 +202,22 @@ def test_a_saved_model_answers_the_same(learn, second, tmp_path):
 
 
 def test_a_damaged_graph_in_a_file_is_refused(second, tmp_path):
-    HigherOrderHMM(2, 2).fit(frame(second, 200)).save(tmp_path / "m.tacit")
-    header, arrays = read_model(tmp_path / "m.tacit")
+    path = tmp_path / "m.tacit"
+    model = HigherOrderHMM(2, 2).fit(frame(second, 200))
     for change in (
         {"graph": {"variables": ["x0"], "directed": True, "edges": []}},
         {"graph": {"variables": 3}},
         {"states": {}},
+        {"states": dict.fromkeys(model.node_states_, 3)},
+        {"states": dict.fromkeys(model.node_states_, "two")},
+        {"states": dict.fromkeys(model.node_states_, 10**30)},
         {"schema": 5},
+        {"parameters": {"kind": "tables"}},
     ):
-        write_model(tmp_path / "bad.tacit", {**header, **change}, arrays)
+        model.save(path)
+        edited(path, **change)
         with pytest.raises(FileFormatError):
-            tacit.load(tmp_path / "bad.tacit")
+            tacit.load(path)
 
 
 def test_the_same_data_gives_the_same_model_whatever_the_threads(second):

@@ -15,9 +15,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
+from oracles.edited_files import edited
 from oracles.gaussians import random_gaussian_tree, rows_with_moments, with_holes
 from tacit import GaussianTree, Topology
-from tacit.core.files.model_files import read_model, write_model
 from tacit.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -449,33 +449,35 @@ def test_a_tree_and_names_that_were_given_are_kept_in_files(tmp_path):
     assert loaded.fit(rows).score(rows) == pytest.approx(model.score(rows), abs=1e-4)
 
 
-def damaged(header, arrays):
-    covariance = arrays["covariance"]
+def moved(covariance):
     other = covariance.copy()
     other[0, 1] += 1.0
-    return {
-        "symmetric": (header, {**arrays, "covariance": other}),
-        "'covariance' is none": (header, {**arrays, "covariance": -covariance}),
-        "is not .* floats": (header, {**arrays, "covariance": covariance[:1]}),
-        "infinities": (header, {**arrays, "mean": arrays["mean"] * np.nan}),
-        "'scores' is a NoneType": ({**header, "scores": None}, arrays),
-        "not the columns": (
-            {**header, "topology": {**header["topology"], "nodes": ["p", "q"]}},
-            arrays,
-        ),
-        "not the distributions": ({**header, "scores": {"0": {}}}, arrays),
-    }
+    return other
 
 
-ANY = {"covariance": np.eye(2), "mean": np.ones(2)}
+DAMAGE = {
+    "is not symmetric": ("gaussian.covariance", moved),
+    "variances that are not positive": ("gaussian.covariance", lambda array: -array),
+    "has shape": ("gaussian.covariance", lambda array: array[:1]),
+    "infinities": ("gaussian.mean", lambda array: array * np.nan),
+    "exceeds": ("gaussian.mean", lambda array: array + 1e200),
+    "'scores' is None": ("scores", lambda _: None),
+    "not the distributions": ("scores", lambda _: {"margins": []}),
+    "observed": ("topology", lambda plain: {**plain, "nodes": ["p", *plain["nodes"][1:]]}),
+}
 
 
-@pytest.mark.parametrize("match", list(damaged({"topology": {}}, ANY)))
+@pytest.mark.parametrize("match", DAMAGE)
 def test_a_damaged_file_is_refused(tmp_path, match):
     path = tmp_path / "model.tacit"
     GaussianTree("star").fit(np.random.default_rng(0).normal(size=(30, 2))).save(path)
-    header, arrays = read_model(path)
-    write_model(path, *damaged(header, arrays)[match])
+    name, new = DAMAGE[match]
+
+    def change(header, arrays):
+        content = arrays if name in arrays else header
+        content[name] = new(content[name])
+
+    edited(path, change=change)
     with pytest.raises(FileFormatError, match=match):
         tacit.load(path)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import tacit
+from oracles.edited_files import edited
 from oracles.number_tables import groups, laplaces
-from tacit.core.files.model_files import read_model, write_model
 from tacit.errors import FileFormatError
 
 MODELS = {
@@ -54,70 +54,56 @@ def test_a_hidden_node_between_two_columns_survives(tmp_path):
     assert np.array_equal(loaded.fit(rows).score_samples(rows), model.score_samples(rows))
 
 
-def damaged(header, arrays, what):
-    """A header and arrays of which one thing is wrong."""
-    header, arrays = dict(header), dict(arrays)
-    if what == "no encoders":
-        del header["encoders"]
-    elif what == "too few encoders":
-        header["encoders"] = header["encoders"][:-1]
-    elif what == "text for an encoder":
-        header["encoders"] = ["bumps", *header["encoders"][1:]]
-    elif what == "another kind":
-        header["encoders"] = [{"kind": "bells", "bandwidth": 1.0}, *header["encoders"][1:]]
-    elif what == "categories for numbers":
-        header["encoders"] = [{"kind": "indicator", "size": 8}, *header["encoders"][1:]]
-    elif what == "other categories":
-        header["encoders"] = [*header["encoders"][:3], {"kind": "indicator", "size": 9}]
-        header["encoders"].append({})
-    elif what == "no cuts":
-        del arrays["encoder.0.edges"]
-    elif what == "fewer cuts":
-        arrays["encoder.0.edges"] = arrays["encoder.0.edges"][:-1]
-    elif what == "NaN":
-        arrays["encoder.0.heights"] = np.full_like(arrays["encoder.0.heights"], np.nan)
-    elif what == "no weights":
-        del arrays["blend.weights"]
-    elif what == "fewer columns":
-        header["schema"] = header["schema"][:-1]
-    return header, arrays
+DAMAGE = {
+    "no encoders": {"encoders": None},
+    "too few encoders": {"encoders": lambda plain: plain[:-1]},
+    "text for an encoder": {"encoders": lambda plain: ["bumps", *plain[1:]]},
+    "another kind": {"encoders": lambda plain: [{**plain[0], "kind": "bells"}, *plain[1:]]},
+    "categories for numbers": {"encoders": lambda plain: [plain[3], *plain[1:]]},
+    "other categories": {
+        "encoders": lambda plain: [*plain[:3], {**plain[3], "size": 9}, *plain[4:]]
+    },
+    "no cuts": {"encoders.0.edges": None},
+    "fewer cuts": {"encoders.0.edges": lambda array: array[:-1]},
+    "NaN": {"encoders.0.margin.heights": lambda array: array * np.nan},
+    "no weights": {"blend.weights": None},
+    "fewer columns": {"schema": lambda plain: plain[:-1]},
+    "an infinite limit": {"schema": lambda plain: [{**plain[0], "low": -np.inf}, *plain[1:]]},
+    "other leaves": {"parameters.n_states": lambda array: array + 1},
+}
 
 
-@pytest.mark.parametrize(
-    "what",
-    [
-        "no encoders",
-        "too few encoders",
-        "text for an encoder",
-        "another kind",
-        "categories for numbers",
-        "other categories",
-        "no cuts",
-        "fewer cuts",
-        "NaN",
-        "no weights",
-        "fewer columns",
-    ],
-)
+def damaged(changes):
+    def change(header, arrays):
+        for name, new in changes.items():
+            content = arrays if name in arrays else header
+            if new is None:
+                del content[name]
+            else:
+                content[name] = new(content[name])
+
+    return change
+
+
+@pytest.mark.parametrize("what", DAMAGE)
 def test_a_damaged_file_is_refused(what, tmp_path):
     path = tmp_path / "model.tacit"
     tacit.KernelTree(2, "star", n_bins=8).fit(groups(200)).save(path)
     assert tacit.load(path).blend_ is not None
-    write_model(path, *damaged(*read_model(path), what))
+    edited(path, change=damaged(DAMAGE[what]))
     with pytest.raises(FileFormatError):
         tacit.load(path)
 
 
-@pytest.mark.parametrize("what", ["probabilities", "heights"])
+@pytest.mark.parametrize("what", ["margins.3.probabilities", "margins.0.heights"])
 def test_operators_need_the_distributions_of_all_columns(what, tmp_path):
     path = tmp_path / "model.tacit"
-    tacit.KernelTree(2, "star", "spectral").fit(groups(200)).save(path)
-    header, arrays = read_model(path)
-    place = 3 if what == "probabilities" else 0
-    write_model(path, header, {k: v for k, v in arrays.items() if k != f"margin.{place}.{what}"})
-    with pytest.raises(FileFormatError):
+    model = tacit.KernelTree(2, "star", "spectral").fit(groups(200))
+    model.save(path)
+    edited(path, {what: None})
+    with pytest.raises(FileFormatError, match=what):
         tacit.load(path)
-    header["margins"] = None
-    write_model(path, header, arrays)
+    model.save(path)
+    edited(path, change=damaged({"margins": lambda plain: plain[::-1]}))
     with pytest.raises(FileFormatError, match="margins"):
         tacit.load(path)

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from tacit import GaussianTree
-from tacit.core.files.model_files import FORMAT
 
-STORED = Path(__file__).parents[1] / "files" / "stored" / f"gaussian-tree-{FORMAT}.tacit"
+STORED = Path(__file__).parents[1] / "files" / "stored" / "gaussian-tree-1.tacit"
 
 
 def rows(n_rows=120, seed=0):

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from tacit import ChowLiuTree, LatentTree
-from tacit.core.files.model_files import FORMAT, MIXTURE_FORMAT
 from tacit.errors import TacitWarning
 from tacit.messages.mixture import Mixture
 
@@ -91,6 +90,6 @@ def store(model, name):
 
 if __name__ == "__main__":
     for name, model in MODELS.items():
-        store(fitted(model), f"format-{FORMAT}-{name}")
+        store(fitted(model), f"format-1-{name}")
     for name, models in MIXTURES.items():
-        store(mixed(models), f"format-{MIXTURE_FORMAT}-{name}")
+        store(mixed(models), f"format-2-{name}")

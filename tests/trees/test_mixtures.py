@@ -2,7 +2,6 @@
 
 import copy
 import itertools
-import json
 import pickle
 
 import numpy as np
@@ -10,9 +9,10 @@ import pandas as pd
 import pytest
 
 import tacit
+from oracles.edited_files import edited
 from oracles.mixtures import mixed_joint, weighed_parts
 from oracles.networks import weighed
-from tacit.core.files.model_files import MIXTURE_FORMAT, read_model, write_model
+from tacit.core.files.container import read_file
 from tacit.errors import ArgumentError, ArgumentTypeError, FileFormatError, NotAvailableError
 from tacit.messages.evidence import Evidence
 from tacit.messages.mixture import Mixture
@@ -249,12 +249,6 @@ def test_a_loaded_mixture_answers_like_the_saved_one(model, tmp_path):
     assert again.fit(frame()).tables_ is not None
 
 
-def test_only_mixtures_have_the_new_format(model, parts, tmp_path):
-    for each, number in ((model, MIXTURE_FORMAT), (parts[0], 1)):
-        each.save(tmp_path / "m.tacit")
-        assert read_model(tmp_path / "m.tacit")[0]["format"] == number
-
-
 def test_a_mixture_that_is_cut_off_is_refused(model, tmp_path):
     path = tmp_path / "m.tacit"
     model.save(path)
@@ -265,44 +259,40 @@ def test_a_mixture_that_is_cut_off_is_refused(model, tmp_path):
             tacit.load(path)
 
 
-def damaged(header):
-    """Headers with something wrong, and what the error says of it."""
-    trees = header["trees"]
-    renamed = {**trees[1], "names": ["other", *trees[1]["names"][1:]]}
-    turned = [{**tree, "names": [*tree["names"][4::-1], *tree["names"][5:]]} for tree in trees]
-    no_trees = {key: value for key, value in header.items() if key != "trees"}
-    yield no_trees, "lacks"
-    for value in (None, {}, "trees", 3):
-        yield {**header, "trees": value}, "damaged"
-    yield {**header, "trees": []}, "weights"
-    yield {**header, "trees": trees[:2]}, "weights"
-    yield {**header, "trees": [trees[1], trees[0], trees[2]]}, "component 0"
-    yield {**header, "trees": [trees[0], None, trees[2]]}, "not a rooted tree"
-    yield {**header, "trees": [trees[0], renamed, trees[2]]}, "other leaves"
-    yield {**header, "trees": turned}, r"categories|columns"
-    yield {**header, "arguments": [1]}, "damaged"
-    yield {**header, "diagnostics": "none"}, "damaged"
+def damaged(parts):
+    """Components with something wrong, and what the error says of it."""
+    names = parts[1]["tree"]["names"]
+    renamed = {"tree": {**parts[1]["tree"], "names": ["other", *names[1:]]}}
+    turned = [
+        {
+            "tree": {
+                **part["tree"],
+                "names": [*part["tree"]["names"][4::-1], *part["tree"]["names"][5:]],
+            }
+        }
+        for part in parts
+    ]
+    for value in (None, {}, "trees", 3, []):
+        yield value, "parts"
+    yield parts[:2], "part"
+    yield [parts[1], parts[0], parts[2]], "parts.0"
+    yield [parts[0], {}, parts[2]], "tree' is missing"
+    yield [parts[0], renamed, parts[2]], "other leaves"
+    yield turned, r"card|columns"
 
 
 def test_a_mixture_with_a_damaged_header_is_refused(model, tmp_path):
     path = tmp_path / "m.tacit"
     model.save(path)
-    header, arrays = read_model(path)
-    for wrong, words in damaged(header):
-        write_model(path, wrong, arrays, format_number=MIXTURE_FORMAT)
+    for parts, words in damaged(read_file(path)[0]["parameters"]["parts"]):
+        model.save(path)
+        edited(path, parameters={"kind": "mixture", "parts": parts})
         with pytest.raises(FileFormatError, match=words):
             tacit.load(path)
-    write_model(path, header, arrays)  # as if it were a single tree
-    with pytest.raises(FileFormatError, match="lacks"):
+    model.save(path)
+    edited(path, parameters={"kind": "tables", "tree": {}})
+    with pytest.raises(FileFormatError, match="damaged"):
         tacit.load(path)
-
-
-def test_the_header_of_a_mixture_is_json_with_one_tree_for_each_component(model, tmp_path):
-    model.save(tmp_path / "m.tacit")
-    header, arrays = read_model(tmp_path / "m.tacit")
-    json.dumps(header)
-    assert len(header["trees"]) == len(arrays["weights"]) == 3
-    assert "tree" not in header
 
 
 def test_one_component_is_written_as_bif_and_read_back(model, parts, tmp_path):

@@ -14,6 +14,7 @@ from tacit.core.arguments import check_choice, check_count, check_number, seed_f
 from tacit.errors import ArgumentError, ArgumentTypeError, NotAvailableError
 from tacit.junction.learn.learners import JUNCTION_WAYS, JunctionJob
 from tacit.junction.learn.plan import JunctionPlan, plan_of
+from tacit.junction.model_files import JUNCTION_FILE, given_graph, restored_junction
 from tacit.trees.learn.fitted import keep
 from tacit.trees.learn.learners import Learnt, Settings, check_stopping
 from tacit.trees.model.components import topology_of
@@ -59,6 +60,7 @@ class JunctionEstimator(TreeModel):
     compress: bool
     progress: Any
     random_state: Any
+    _file = JUNCTION_FILE
 
     def fit(
         self, X: Any, y: Any = None, *, sample_weight: Any = None, validation: Any = None
@@ -126,13 +128,6 @@ class JunctionEstimator(TreeModel):
             out[name] = cells.sum(axis=others)
         return out
 
-    def save(self, path: Any) -> None:
-        """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
-        from tacit.junction.saved import save_junction
-
-        self._check_fitted()
-        save_junction(self, path)
-
     def to_bif(self, path: Any, *, component: int | None = None) -> None:
         """Not for junction trees: their tables are of joint states."""
         raise NotAvailableError(
@@ -141,6 +136,15 @@ class JunctionEstimator(TreeModel):
         )
 
     # -- within -----------------------------------------------------------------------------------
+
+    def _restore(self, values: Mapping[str, Any]) -> None:
+        graph, states = values["graph_"], values["states_"]
+        others = {name: values[name] for name in values if name not in ("graph_", "states_")}
+        super()._restore(others)
+        self.junction_ = restored_junction(graph, states, self.schema_, self.parameters_)
+        self.topology_ = topology_of(self.tree_)
+        if hasattr(self, "graph"):
+            self.graph = given_graph(graph)
 
     def _model(self, schema: Schema) -> Model:
         raise NotImplementedError

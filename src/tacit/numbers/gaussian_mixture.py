@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
@@ -19,6 +18,7 @@ from tacit.core.arguments import (
 )
 from tacit.core.model import Counted, Model
 from tacit.errors import ConvergenceWarning
+from tacit.numbers.model_files import MIXTURE_FILE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,6 +86,7 @@ class GaussianMixtureMoments(Counted, DensityMixin, Model):
 
     kind = "mixture"
     abilities = frozenset({"score", "predict", "sample", "numbers"})
+    _file = MIXTURE_FILE
 
     def __init__(
         self,
@@ -257,18 +258,10 @@ class GaussianMixtureMoments(Counted, DensityMixin, Model):
                 )
         return spherical_start(self.mixture_, covariance_type) if start is None else start
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted mixture to a file that `tacit.load` reads.
-
-        Parameters
-        ----------
-        path : str or path
-            Ends in ``.tacit``.
-        """
-        from tacit.numbers.saved_mixture import save_spherical
-
-        self._check_fitted()
-        save_spherical(self, path)
+    def _restore(self, values: Mapping[str, Any]) -> None:
+        super()._restore(values)
+        self._keep(self.mixture_)
+        self.n_features_in_ = self.means_.shape[1]
 
     def _check_arguments(self) -> None:
         check_count("n_components", self.n_components)

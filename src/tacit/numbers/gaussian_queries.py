@@ -12,6 +12,7 @@ from sklearn.base import DensityMixin
 from tacit.core.arguments import check_choice, check_rows, generator_from
 from tacit.core.model import Model
 from tacit.errors import ArgumentTypeError
+from tacit.numbers.model_files import GAUSSIAN_TREE_FILE
 from tacit.numbers.query.arguments import (
     categories_by_name,
     category_place,
@@ -45,6 +46,7 @@ class GaussianQueries(DensityMixin, Model):
     scores_: Scores
     gaussian_: Gaussian
     topology_: Topology
+    _file = GAUSSIAN_TREE_FILE
     diagnostics_: dict[str, Any]
     unknown: str
     n_jobs: int | None
@@ -271,13 +273,6 @@ class GaussianQueries(DensityMixin, Model):
             drawn = drawn_table(self.gaussian_, self.scores_, rows, generator_from(random_state))
         kind = self.diagnostics_.get("kind_of_table", "dict") if like is None else like
         return decode_mixed(drawn, like=kind)
-
-    def save(self, path: Any) -> None:
-        """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
-        from tacit.numbers.saved_gaussian import save_gaussian
-
-        self._check_fitted()
-        save_gaussian(self, path)
 
     # -- within -----------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, ArgumentTypeError, DataError
+from tacit.numbers.model_files import KERNEL_TREE_FILE
 from tacit.numbers.query.arguments import category_place, number_place
 from tacit.trees.tree_model import TreeModel
 
@@ -33,14 +34,12 @@ class KernelRows(TreeModel):
     schema_: MixedSchema
     encoders_: tuple[Encoder, ...]
     margins_: tuple[Margin | Array, ...] | None  # of operators: each column's own distribution
+    _file = KERNEL_TREE_FILE
     blend_: Blend | None  # what stands beside the tree, for means, quantiles and missing cells
 
-    def save(self, path: Any) -> None:
-        """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
-        from tacit.numbers.saved_kernel import save_kernel_tree
-
-        self._check_fitted()
-        save_kernel_tree(self, path)
+    def _restore(self, values: Mapping[str, Any]) -> None:
+        super()._restore(values)
+        self.margins_, self.blend_ = values["margins_"], values["blend_"]
 
     def _number(self, target: Hashable) -> int:
         """The place of a column of numbers."""

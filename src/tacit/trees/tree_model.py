@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,6 +11,8 @@ from sklearn.base import TransformerMixin
 
 from tacit.core.arguments import check_rows, generator_from
 from tacit.errors import NotAvailableError
+from tacit.messages.network_files import tree_of
+from tacit.trees.model_files import TREE_FILE
 from tacit.trees.table_model import Given, Soft, TableModel, Target
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ class TreeModel(TransformerMixin, TableModel):
     }
     tree_: RootedTree
     parameters_: Network | Tables | Mixture
+    _file = TREE_FILE
 
     def can(self, ability: str) -> bool:
         """Whether this model, as it was fitted, can do something; see `abilities`."""
@@ -335,12 +338,6 @@ class TreeModel(TransformerMixin, TableModel):
 
     # -- files --------------------------------------------------------------------------------------
 
-    def save(self, path: Any) -> None:
-        """Write the model to one file that `tacit.load` reads; nothing is executed on loading."""
-        from tacit.trees.saved import save
-
-        save(self, path)
-
     def to_bif(self, path: Any, *, component: int | None = None) -> None:
         """Write the probability tables as a Bayesian network in BIF, hidden nodes flagged.
 
@@ -360,6 +357,10 @@ class TreeModel(TransformerMixin, TableModel):
                 'learn="auto", "em", "online-em" or "mossel-roch"'
             )
         write_bif(path, tables, [column.categories for column in self.schema_.columns])
+
+    def _restore(self, values: Mapping[str, Any]) -> None:
+        super()._restore(values)
+        self.tree_ = tree_of(self.parameters_)
 
     # -- within -------------------------------------------------------------------------------------
 

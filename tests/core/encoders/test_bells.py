@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
+from oracles.edited_files import copied
 from tacit.core.encoders.bells import BellEncoder, bell_encoder, joined_bells, placed_weights
-from tacit.core.encoders.encoders import encoder_from_arrays
+from tacit.core.encoders.encoder_files import ENCODER
 from tacit.errors import ArgumentError, DataError
 
 
@@ -94,7 +95,7 @@ def test_odd_columns_have_proper_densities_too(values):
 
 def test_files_hold_bells():
     bells = encoder()
-    again = encoder_from_arrays(*bells.to_arrays())
+    again = copied(ENCODER, bells)
     assert isinstance(again, BellEncoder)
     x = np.linspace(-3, 3, 7)
     assert np.array_equal(again.likelihoods(x), bells.likelihoods(x))

@@ -1,17 +1,21 @@
 """Bins with bumps, and categories as indicators."""
 
+from collections import ChainMap
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracles.edited_files import copied
+from tacit.core.encoders.encoder_files import ENCODER
 from tacit.core.encoders.encoders import (
     BinEncoder,
     IndicatorEncoder,
     bin_encoder,
-    encoder_from_arrays,
 )
 from tacit.core.encoders.margins import fit_margin
+from tacit.core.files.fields import Source
 from tacit.errors import FileFormatError
 
 RNG = np.random.default_rng(0)
@@ -144,7 +148,7 @@ def test_the_column_of_bins_codes_like_the_encoder():
 @pytest.mark.parametrize("name", COLUMNS)
 def test_what_is_written_is_read_back(name):
     encoder = bin_encoder(COLUMNS[name], 7)
-    again = encoder_from_arrays(*encoder.to_arrays())
+    again = copied(ENCODER, encoder)
     assert isinstance(again, BinEncoder)
     values = np.concatenate([COLUMNS[name], [np.nan]])
     assert np.array_equal(again.likelihoods(values), encoder.likelihoods(values))
@@ -171,16 +175,42 @@ def test_categories_are_indicators():
     assert encoder.functional(np.square).tolist() == [0, 1, 4]
     assert encoder.cumulative(np.array([0, 1])).tolist() == [[1, 0, 0], [1, 1, 0]]
     assert encoder.grid().tolist() == [0, 1, 2]
-    assert encoder_from_arrays(*encoder.to_arrays()) == encoder
+    assert copied(ENCODER, encoder) == encoder
 
 
-def test_a_file_of_something_else_is_refused():
-    arrays, numbers = bin_encoder(COLUMNS["normal"], 3).to_arrays()
-    for broken in ({}, {"kind": "wavelets", "bandwidth": 1.0}, {**numbers, "step": "wide"}):
-        with pytest.raises(FileFormatError):
-            encoder_from_arrays(arrays, broken)
+def changed(encoder, arrays=None, margin=None, **header):
+    """An encoder from a file that was edited."""
+    own = {}
+    plain = ENCODER.write(encoder, "x", own) | header
+    plain["margin"] = plain["margin"] | (margin or {})
+    return ENCODER.read(plain, "x", Source(own | (arrays or {})), ChainMap({}))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": "wavelets"},
+        {"bandwidth": -1.0},
+        {"bandwidth": 1e9},
+        {"margin": {"step": "wide"}},
+        {"margin": {"step": 0.0}},
+        {"margin": {"start": -np.inf}},
+        {"margin": {"scale": {"center": 0.0, "scale": 1.0, "bent": True}, "start": 1e3}},
+        {"margin": {"rest": 1.5}},
+        {"margin": {"spread": 0.0}},
+        {"arrays": {"x.edges": np.array([1.0, 0.0])}},
+        {"arrays": {"x.edges": np.array([0.0, 1e-300])}},
+        {"arrays": {"x.edges": np.array([0.0, 1e250])}},
+        {"arrays": {"x.margin.heights": np.ones(1)}},
+        {"arrays": {"x.margin.heights": np.zeros(5)}},
+        {"arrays": {"x.margin.heights": -np.ones(5)}},
+        {"arrays": {"x.margin.atoms": np.zeros(1)}},
+    ],
+)
+def test_a_file_of_something_else_is_refused(change):
+    encoder = bin_encoder(COLUMNS["normal"], 3)
     with pytest.raises(FileFormatError):
-        encoder_from_arrays({}, numbers)
+        changed(encoder, **change)
 
 
 def test_bins_of_a_given_density():

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracles.edited_files import copied
+from tacit.core.encoders.encoder_files import ENCODER
 from tacit.core.encoders.encoders import (
     KernelEncoder,
-    encoder_from_arrays,
     grid_encoder,
     kernel_encoder,
     median_bandwidth,
@@ -117,7 +118,7 @@ def test_a_missing_number_is_nothing_to_learn_from_and_no_evidence():
 @pytest.mark.parametrize("warped", [False, True])
 def test_what_is_written_is_read_back(warped):
     encoder = kernel_encoder(VALUES, 0.5, margin=fit_margin(VALUES) if warped else None)
-    again = encoder_from_arrays(*encoder.to_arrays())
+    again = copied(ENCODER, encoder)
     assert isinstance(again, KernelEncoder)
     assert np.array_equal(again.likelihoods(VALUES), encoder.likelihoods(VALUES))
     assert np.array_equal(again.functional(np.tanh), encoder.functional(np.tanh))

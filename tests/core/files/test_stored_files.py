@@ -6,14 +6,13 @@ import pytest
 
 import tacit
 from oracles.stored_models import MIXTURES, MODELS, STORED, answers
-from tacit.core.files.model_files import FORMAT, MIXTURE_FORMAT
 
 FILES = sorted(STORED.glob("format-*.tacit"))
 
 
 def test_every_format_has_stored_files():
-    expected = {f"format-{FORMAT}-{name}" for name in MODELS}
-    expected |= {f"format-{MIXTURE_FORMAT}-{name}" for name in MIXTURES}
+    expected = {f"format-1-{name}" for name in MODELS}
+    expected |= {f"format-2-{name}" for name in MIXTURES}
     assert {path.stem for path in FILES} == expected
 
 
@@ -30,7 +29,7 @@ def test_a_stored_file_says_what_it_said(path):
 
 def test_the_trees_of_a_stored_mixture_have_the_weights_that_they_had():
     for name in MIXTURES:
-        path = STORED / f"format-{MIXTURE_FORMAT}-{name}.tacit"
+        path = STORED / f"format-2-{name}.tacit"
         said = json.loads(path.with_suffix(".json").read_text())
         found = [[each.weight, each.topology.to_newick()] for each in tacit.load(path).trees_]
         assert found == said["components"]

@@ -3,7 +3,7 @@
 import pytest
 
 import tacit
-from tacit.core.files.model_files import read_model
+from tacit.core.files.container import read_file
 from tacit.core.input.missing_files import missing_file
 from tacit.core.input.table_files import path_columns
 from tacit.errors import MissingDataError
@@ -47,7 +47,7 @@ def test_whatever_reads_a_file_tells_a_near_name(tmp_path, name):
         ".csv": (path_columns, table_in),
         ".parquet": (path_columns, table_in),
         ".txt": (lambda path: opened_text(path).__enter__(),),
-        ".tacit": (read_model, tacit.load),
+        ".tacit": (read_file, tacit.load),
         ".bif": (read_bif,),
     }
     for reader in readers[typo.suffix]:

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm, rankdata
 
+from oracles.edited_files import copied
 from tacit.errors import FileFormatError
 from tacit.numbers.data.normal_scores import Scores, mean_over_knots
+from tacit.numbers.model_files import SCORES
 from tacit.trees.data.mixed_table import MixedSchema
 from tacit.trees.data.read_mixed_table import read_mixed
 
@@ -124,13 +126,12 @@ def test_a_point_has_the_value_there():
 def test_margins_are_written_and_read():
     table = mixed()
     scores = Scores.of(table, normal=True)
-    arrays, plain = scores.to_arrays()
     schema = MixedSchema.from_json(table.schema.to_json())
-    back = Scores.from_arrays(schema, arrays, plain)
+    back = copied(SCORES, scores, schema=schema)
     assert np.array_equal(back.coordinates(table), scores.coordinates(table), equal_nan=True)
     bare = Scores.of(table, normal=False)
-    assert Scores.from_arrays(schema, *bare.to_arrays()).margins == (None,) * 4
+    assert copied(SCORES, bare, schema=schema).margins == (None,) * 4
     with pytest.raises(FileFormatError, match="not the distributions"):
-        Scores.from_arrays(schema, {}, plain)
-    with pytest.raises(FileFormatError, match="column 1 is none of numbers"):
-        Scores.from_arrays(schema, arrays, {"1": plain["0"]})
+        copied(SCORES, Scores(schema, scores.margins[:3]), schema=schema)
+    with pytest.raises(FileFormatError, match="not the distributions"):
+        copied(SCORES, Scores(schema, scores.margins[::-1]), schema=schema)

@@ -1,13 +1,17 @@
 """A tree's answers joined with those of others: what each counts, and what KernelTree makes of them."""
 
+from collections import ChainMap
+
 import numpy as np
 import pytest
 
 import tacit
 from oracles.mixed import answering, made_rows
+from tacit.core.files.fields import Source, damage_at
 from tacit.errors import FileFormatError
 from tacit.numbers.data.masking import without_column
-from tacit.numbers.learn.blending import Judged, blend_from_arrays, fit_blend, has_gaussian
+from tacit.numbers.learn.blending import Judged, fit_blend, has_gaussian
+from tacit.numbers.model_files import BLEND
 from tacit.trees.data.read_mixed_table import read_mixed
 
 
@@ -64,43 +68,56 @@ def test_without_rows_to_judge_by_there_is_no_blend():
     assert fit_blend(alone, [Judged(alone, alone, answering(alone, 1))]) is None
 
 
-def test_arrays_of_a_file_give_the_blend_back():
+def written(blend):
+    arrays = {}
+    return BLEND.write(blend, "x", arrays), arrays
+
+
+def read(plain, arrays, table):
+    sizes = ChainMap({"schema": table.schema, "column": len(table.schema)})
+    with damage_at("x"):
+        return BLEND.read(plain, "x", Source(dict(arrays)), sizes)
+
+
+def test_files_give_the_blend_back():
     table, trials = judged(1.0)
     blend = fit_blend(table, trials, random_state=0)
-    again = blend_from_arrays(table.schema, blend.to_arrays())
+    plain, arrays = written(blend)
+    again = read(plain, arrays, table)
     assert np.array_equal(blend.weights, again.weights)
     assert np.array_equal(blend.shares, again.shares)
-    with pytest.raises(FileFormatError, match="weights"):
-        blend_from_arrays(table.schema, {**blend.to_arrays(), "weights": np.ones(3)})
-    with pytest.raises(FileFormatError, match="shares"):
-        blend_from_arrays(table.schema, {**blend.to_arrays(), "shares": np.ones(3)})
+    for name in arrays:
+        with pytest.raises(FileFormatError, match=name):
+            read(plain, {each: arrays[each] for each in arrays if each != name}, table)
+    for name in ("weights", "shares"):
+        with pytest.raises(FileFormatError, match=name):
+            read(plain, {**arrays, f"x.{name}": np.ones(3)}, table)
 
 
-def test_a_file_without_shares_is_of_tree_and_gaussian():
-    table, trials = judged(1.0)
-    blend = fit_blend(table, trials, random_state=0)
-    arrays = {name: each for name, each in blend.to_arrays().items() if name != "shares"}
-    shares = blend_from_arrays(table.schema, arrays).shares
-    assert np.array_equal(shares[:, 1], blend.weights)
-    assert shares.sum(axis=1) == pytest.approx(np.ones(7))
-    assert not shares[:, 2].any()
-
-
-def test_arrays_of_a_file_give_the_rows_nearby_back():
+def test_files_give_the_rows_nearby_back():
     rows = twins()
     rows["x0"][::5] = np.nan
     rows["c0"] = np.where(np.arange(1500) % 7, rows["c0"], None)
     table, other = read_mixed(rows), read_mixed(twins(400, seed=1))
     blend = fit_blend(table, [Judged(table, other, answering(other, 1.0))], random_state=0)
-    again = blend_from_arrays(table.schema, blend.to_arrays())
+    plain, arrays = written(blend)
+    again = read(plain, arrays, table)
     assert again.neighbours.reach == blend.neighbours.reach
     asked = without_column(other, 0)
     assert again.neighbours.told(asked, [0])[0] == pytest.approx(
         blend.neighbours.told(asked, [0])[0], nan_ok=True
     )
-    for broken in ({"near.codes": np.zeros((3, 1))}, {"near.reach": np.zeros(1)}):
+    codes = arrays["x.neighbours.codes"]
+    for wrong in (
+        codes[:3],
+        codes[:, :0],
+        codes + codes.dtype.type(100),
+        codes - codes.dtype.type(9),
+    ):
         with pytest.raises(FileFormatError, match="neighbours"):
-            blend_from_arrays(table.schema, {**blend.to_arrays(), **broken})
+            read(plain, {**arrays, "x.neighbours.codes": wrong}, table)
+    with pytest.raises(FileFormatError, match="reach"):
+        read({**plain, "neighbours": {"reach": 0.0}}, arrays, table)
 
 
 # -- KernelTree -----------------------------------------------------------------------------------

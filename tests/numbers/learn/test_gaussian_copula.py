@@ -1,5 +1,7 @@
 """A Gaussian beside a tree: normal scores by rank, conditionals against regression, files."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,13 +9,15 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.linear_model import LinearRegression
 
+from oracles.edited_files import copied
 from tacit.errors import FileFormatError
 from tacit.numbers.learn.gaussian_copula import (
-    companion_from_arrays,
     fit_companions,
     n_coordinates,
     ranks_of,
 )
+from tacit.numbers.model.gaussian import Gaussian
+from tacit.numbers.model_files import COPULA
 from tacit.trees.data.read_mixed_table import encode_mixed, read_mixed
 
 MANY = st.lists(st.integers(-50, 50), min_size=2, max_size=40)
@@ -146,23 +150,18 @@ def test_a_column_of_which_nothing_is_known_tells_nothing():
     assert np.isfinite(companion.answers(empty).expectation(0)).all()
 
 
-def test_arrays_of_a_file_give_the_companion_back():
+def test_files_give_the_companion_back():
     table = read_mixed(made_rows())
     (companion,) = fit_companions(table, [1.0])
-    again = companion_from_arrays(table.schema, companion.to_arrays())
+    again = copied(COPULA, companion, schema=table.schema)
     asked = encode_mixed({"x1": [0.3], "group": ["up"]}, table.schema, partial=True)
     for column, one in companion.answers(asked).told(range(5)).items():
         assert np.array_equal(one, again.answers(asked).told([column])[column])
-    arrays = companion.to_arrays()
-    for name in arrays:
-        with pytest.raises(FileFormatError):
-            companion_from_arrays(
-                table.schema, {key: value for key, value in arrays.items() if key != name}
-            )
+    smaller = Gaussian(companion.gaussian.mean[1:], np.eye(5))
+    with pytest.raises(FileFormatError, match="coordinates"):
+        copied(COPULA, replace(companion, gaussian=smaller), schema=table.schema)
     with pytest.raises(FileFormatError):
-        companion_from_arrays(
-            table.schema, {**arrays, "mean": arrays["mean"][1:], "covariance": np.eye(5)}
-        )
+        copied(COPULA, companion, schema=read_mixed(made_rows()).schema.select([0, 1]))
 
 
 def test_categories_have_a_coordinate_each():

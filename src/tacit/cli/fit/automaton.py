@@ -72,7 +72,7 @@ def automaton(
     For example: tacit fit automaton 24.pautomac.train -o model.tacit
     """
     from tacit.cli.answers.symbol_sequences import learn_and_save
-    from tacit.core.files.model_files import check_suffix
+    from tacit.core.files.container import check_suffix
 
     check_suffix(output)  # before the work, not after it
     others = (

@@ -46,7 +46,7 @@ def classes(
     For example: tacit fit classes train.csv -k 4 -o classes.tacit
     """
     from tacit import LatentClass
-    from tacit.core.files.model_files import check_suffix
+    from tacit.core.files.container import check_suffix
 
     check_suffix(output)  # before the work, not after it
     model = LatentClass(

@@ -63,7 +63,7 @@ def gaussian_tree(
     For example: tacit fit gaussian-tree train.csv -o model.tacit --transform normal-scores
     """
     from tacit import GaussianTree
-    from tacit.core.files.model_files import check_suffix
+    from tacit.core.files.container import check_suffix
 
     check_suffix(output)  # before the work, not after it
     model = GaussianTree(

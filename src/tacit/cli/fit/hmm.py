@@ -87,7 +87,7 @@ def hmm(
     from tacit import HMM
     from tacit.cli.answers import gaussian_hmm as normals
     from tacit.cli.answers import symbol_sequences as symbols
-    from tacit.core.files.model_files import check_suffix
+    from tacit.core.files.container import check_suffix
 
     check_suffix(output)  # before the work, not after it
     numbers = emissions is Emissions.gaussian

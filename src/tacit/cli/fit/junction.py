@@ -71,7 +71,7 @@ def junction(
 
     For example: tacit fit junction train.csv -o model.tacit --order 2
     """
-    from tacit.core.files.model_files import check_suffix
+    from tacit.core.files.container import check_suffix
 
     if output is None and not plan:
         raise typer.BadParameter("say where the model goes, or --plan", param_hint="--output")

@@ -60,7 +60,7 @@ def kernel_hmm(
     """
     from tacit import KernelHMM
     from tacit.cli.answers.number_sequences import LAYOUT
-    from tacit.core.files.model_files import check_suffix
+    from tacit.core.files.container import check_suffix
 
     check_suffix(output)  # before the work, not after it
     if sequence is not None and together:

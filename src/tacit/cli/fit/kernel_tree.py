@@ -70,7 +70,7 @@ def kernel_tree(
     For example: tacit fit kernel-tree train.csv -o model.tacit
     """
     from tacit import KernelTree
-    from tacit.core.files.model_files import check_suffix
+    from tacit.core.files.container import check_suffix
 
     check_suffix(output)  # before the work, not after it
     model = KernelTree(

@@ -129,7 +129,7 @@ def topics(
 
     For example: tacit fit topics docword.txt --vocabulary vocab.txt -k 50 -o topics.tacit
     """
-    from tacit.core.files.model_files import check_suffix
+    from tacit.core.files.container import check_suffix
     from tacit.topics.topic_model import TopicModel
 
     check_suffix(output)  # before the work, not after it

@@ -39,7 +39,7 @@ def tree(
     For example: tacit fit tree train.csv -o model.tacit
     """
     from tacit import LatentTree
-    from tacit.core.files.model_files import check_suffix
+    from tacit.core.files.container import check_suffix
 
     check_suffix(output)  # before the work, not after it
     model = LatentTree(

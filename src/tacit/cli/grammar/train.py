@@ -64,7 +64,7 @@ def train(
     """
     from tacit.cli.grammar.parse import trees_of
     from tacit.cli.lm.counts import check_place, refuse
-    from tacit.core.files.model_files import check_suffix
+    from tacit.core.files.container import check_suffix
     from tacit.parsing.latent_pcfg import LatentPCFG
 
     check_suffix(output)  # before the work, not after it

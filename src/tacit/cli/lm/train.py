@@ -93,7 +93,7 @@ def train(
 
     For example: tacit lm train train.txt.gz -o model.tacit --order 5
     """
-    from tacit.core.files.model_files import check_suffix
+    from tacit.core.files.container import check_suffix
     from tacit.language.learn.counting import clear_pieces
 
     check_suffix(output)  # before the work

@@ -33,10 +33,10 @@ def info(model: Model, component: ComponentNumber = None, json: Json = False) ->
     from tacit.cli.answers.number_sequences import describe, is_chain
     from tacit.cli.answers.trees import trees_of
     from tacit.cli.output import console, print_diagnostics, print_json
-    from tacit.core.files.model_files import read_model
+    from tacit.core.files.container import read_file
     from tacit.trees.model.components import chosen_component, heaviest
 
-    header, _ = read_model(model)
+    header, _ = read_file(model)
     fitted = load(model)
     if is_topic_model(fitted):
         from tacit.cli.topics import describe as describe_topics

@@ -135,7 +135,7 @@ def train(
     For example: tacit parse train train.conllu -o model.tacit --vectors glove.txt
     """
     from tacit.cli.lm.counts import check_place
-    from tacit.core.files.model_files import check_suffix
+    from tacit.core.files.container import check_suffix
 
     check_suffix(output)  # before the work, not after it
     check_place(output)

@@ -20,7 +20,6 @@ from tacit.core.encoders.bins import some_rows
 from tacit.errors import ArgumentError, DataError
 
 Array = NDArray[np.float64]
-Plain = tuple[dict[str, Array], dict[str, Any]]
 
 _SQRT_2_PI = float(np.sqrt(2 * np.pi))
 _SQRT_3 = float(np.sqrt(3.0))
@@ -125,11 +124,6 @@ class BellEncoder:
         dense = np.interp(ranks, np.arange(len(self.marks)), self.marks)
         away = reach * np.square(np.arange(1, n_outside + 1) / max(n_outside, 1))
         return np.sort(np.concatenate([low - away, even, dense, high + away]))
-
-    def to_arrays(self) -> Plain:
-        """Arrays and numbers for a file."""
-        arrays = {"centers": self.centers, "widths": self.widths, "marks": self.marks}
-        return arrays, {"kind": self.kind, "middle": self.middle, "spread": self.spread}
 
 
 def bell_encoder(values: Array, n_bells: int, bandwidth: float = 1.0) -> BellEncoder:

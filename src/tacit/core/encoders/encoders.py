@@ -8,7 +8,7 @@ A leaf has `size` features. Learning averages products of `features`; a query en
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -28,10 +28,8 @@ from tacit.core.encoders.kernels import (
 )
 from tacit.core.encoders.margins import Margin, fit_margin
 from tacit.core.input.table import Column
-from tacit.errors import FileFormatError
 
 Array = NDArray[np.float64]
-Plain = tuple[dict[str, Array], dict[str, Any]]
 
 __all__ = [
     "BellEncoder",
@@ -41,7 +39,6 @@ __all__ = [
     "KernelEncoder",
     "bell_encoder",
     "bin_encoder",
-    "encoder_from_arrays",
     "even_quantiles",
     "grid_encoder",
     "kernel_encoder",
@@ -87,10 +84,6 @@ class Encoder(Protocol):
         """Numbers that span what the column holds, ascending."""
         ...
 
-    def to_arrays(self) -> Plain:
-        """Arrays and numbers for a file; `encoder_from_arrays` reads them back."""
-        ...
-
 
 @dataclass(frozen=True)
 class IndicatorEncoder:
@@ -134,10 +127,6 @@ class IndicatorEncoder:
     def grid(self, n: int = 200) -> Array:
         """The codes."""
         return np.arange(self.size, dtype=np.float64)
-
-    def to_arrays(self) -> Plain:
-        """No arrays, one number."""
-        return {}, {"kind": self.kind, "size": self.size}
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,41 +210,10 @@ class BinEncoder:
         shares = np.linspace(1e-3, 1 - 1e-3, n // 2 + 2)[1:-1]
         return np.sort(np.concatenate([even, self.margin.inverse(shares)]))
 
-    def to_arrays(self) -> Plain:
-        """Arrays and numbers for a file."""
-        arrays, numbers = self.margin.to_arrays()
-        return {"edges": self.edges, **arrays}, {
-            "kind": self.kind,
-            "bandwidth": self.bandwidth,
-            **numbers,
-        }
-
 
 def _one_hot(codes: NDArray[Any], size: int, missing: float) -> Array:
     table = np.vstack([np.eye(size), np.full(size, missing)])
     return np.asarray(table[codes])
-
-
-def encoder_from_arrays(arrays: Mapping[str, Array], numbers: Mapping[str, Any]) -> Encoder:
-    """The encoder that `to_arrays` wrote."""
-    try:
-        kind = numbers["kind"]
-        if kind == "indicator":
-            return IndicatorEncoder(int(numbers["size"]))
-        if kind == "bells":
-            arrays_of = (arrays["centers"], arrays["widths"])
-            ends = (float(numbers["middle"]), float(numbers["spread"]))
-            return BellEncoder(*arrays_of, *ends, arrays["marks"])
-        bandwidth = float(numbers["bandwidth"])
-        if kind == "kernel":
-            warp = Margin.from_arrays(arrays, numbers) if "heights" in arrays else None
-            return KernelEncoder(arrays["pivots"], arrays["inverse"], bandwidth, warp)
-        if kind == "bumps":
-            margin = Margin.from_arrays(arrays, numbers)
-            return BinEncoder(arrays["edges"], margin, bandwidth)
-    except (KeyError, TypeError, ValueError) as error:
-        raise FileFormatError(f"not a description of a column's features: {error!r}") from error
-    raise FileFormatError(f"features of a kind {kind!r} are not known")
 
 
 def bin_encoder(

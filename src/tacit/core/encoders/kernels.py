@@ -15,7 +15,6 @@ from tacit.core.encoders.margins import Margin
 from tacit.errors import ArgumentError
 
 Array = NDArray[np.float64]
-Plain = tuple[dict[str, Array], dict[str, Any]]
 
 _BLOCK = 4096  # rows whose features are made together: they stay in the cache
 _MOST_CANDIDATES = 2048  # numbers among which pivots are chosen
@@ -127,12 +126,6 @@ class KernelEncoder:
         reach = 3 * self.bandwidth
         found = np.linspace(self.pivots.min() - reach, self.pivots.max() + reach, n)
         return found if self.margin is None else self.margin.from_scores(found)
-
-    def to_arrays(self) -> Plain:
-        """Arrays and numbers for a file."""
-        arrays, numbers = ({}, {}) if self.margin is None else self.margin.to_arrays()
-        arrays.update(pivots=self.pivots, inverse=self.inverse)
-        return arrays, {"kind": self.kind, "bandwidth": self.bandwidth, **numbers}
 
 
 def kernel_encoder(

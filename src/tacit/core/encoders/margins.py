@@ -9,10 +9,8 @@ that no number is impossible.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,24 +162,6 @@ class Margin:
         tails = np.concatenate([self.middle - reach, self.middle + reach])
         places = np.unique(np.concatenate([self.nodes, peaks, tails]))
         return places, self.cdf(places)
-
-    def to_arrays(self) -> tuple[dict[str, Array], dict[str, Any]]:
-        """The arrays and the numbers that `from_arrays` makes a margin of."""
-        arrays = {name: getattr(self, name) for name in _ARRAYS}
-        scale = {name: getattr(self.scale, name) for name in ("center", "scale", "bent")}
-        return arrays, {**scale, **{name: getattr(self, name) for name in _NUMBERS}}
-
-    @staticmethod
-    def from_arrays(arrays: Mapping[str, Array], numbers: Mapping[str, Any]) -> Margin:
-        """What `to_arrays` wrote."""
-        scale = Scale(float(numbers["center"]), float(numbers["scale"]), bool(numbers["bent"]))
-        fields: dict[str, Any] = {name: np.asarray(arrays[name], np.float64) for name in _ARRAYS}
-        fields.update({name: float(numbers[name]) for name in _NUMBERS})
-        return Margin(scale=scale, **fields)
-
-
-_ARRAYS = ("heights", "atoms", "shares", "widths")
-_NUMBERS = ("start", "step", "rest", "middle", "spread")
 
 
 def _interpolated(y: Array, start: float, step: float, heights: Array) -> Array:

@@ -110,7 +110,9 @@ class Array:
 
     def _check_shape(self, array: NDArray[Any], sizes: Sizes) -> None:
         wanted = [
-            axis_size(axis, sizes, length if array.size or not length else None)
+            length
+            if axis == "*"
+            else axis_size(axis, sizes, length if array.size or not length else None)
             for axis, length in zip(self.axes, array.shape, strict=False)
         ]
         if len(self.axes) != array.ndim or list(array.shape) != wanted:
@@ -134,8 +136,6 @@ def axis_size(axis: str, sizes: Sizes, length: int | None = None) -> int:
     >>> axis_size("word+1", sizes, 4), sizes["word"], axis_size("word*word", sizes)
     (4, 3, 9)
     """
-    if axis == "*" and length is not None:
-        return length
     product, _, more = axis.partition("+")
     added, size = int(more or 0), 1
     names = product.split("*")
@@ -237,6 +237,8 @@ class Record:
         Makes the value of its fields, where that is not `kind` itself.
     check : callable, optional
         Looks at the fields together before the value is made; raises an error, or says what is wrong.
+    uses : str
+        Names of sizes, blanks between, that `make` and `check` get besides the fields.
     """
 
     def __init__(
@@ -245,8 +247,9 @@ class Record:
         *fields: Field,
         make: Callable[..., Any] | None = None,
         check: Callable[..., str | None] | None = None,
+        uses: str = "",
     ) -> None:
-        self.kind, self.fields = kind, fields
+        self.kind, self.fields, self.uses = kind, fields, uses.split()
         self.make, self.check = make or kind, check
 
     def write(self, value: Any, path: str, arrays: Arrays) -> dict[str, Any]:
@@ -259,6 +262,7 @@ class Record:
     def read(self, plain: Any, path: str, source: Source, sizes: Sizes) -> Any:
         """The value of the record."""
         values = read_fields(self.fields, plain, path, source, sizes.new_child())
+        values |= {name: sizes[name] for name in self.uses}
         with damage_at(path):
             if self.check is not None and (wrong := self.check(**values)):
                 raise FileFormatError(wrong)
@@ -310,14 +314,21 @@ class Many:
         Names of sizes, blanks between, that are tuples with an entry for each item.
     least : int
         There are at least so many.
+    optional : bool
+        Whether items may be None.
     """
 
-    def __init__(self, form: Form, each: str = "", least: int = 0) -> None:
-        self.form, self.each, self.least = form, each.split(), least
+    def __init__(
+        self, form: Form, each: str = "", least: int = 0, *, optional: bool = False
+    ) -> None:
+        self.form, self.each, self.least, self.optional = form, each.split(), least, optional
 
     def write(self, value: Any, path: str, arrays: Arrays) -> list[Any]:
         """The headers of all items."""
-        return [self.form.write(each, f"{path}.{at}", arrays) for at, each in enumerate(value)]
+        return [
+            None if self._is_none(each) else self.form.write(each, f"{path}.{at}", arrays)
+            for at, each in enumerate(value)
+        ]
 
     def read(self, plain: Any, path: str, source: Source, sizes: Sizes) -> tuple[Any, ...]:
         """The values of all items."""
@@ -329,9 +340,13 @@ class Many:
         for at, each in enumerate(plain):
             own = sizes.new_child({name: sizes[name][at] for name in self.each})
             with damage_at(f"{path}.{at}"):
-                values.append(self.form.read(each, f"{path}.{at}", source, own))
+                there = not self._is_none(each)
+                values.append(self.form.read(each, f"{path}.{at}", source, own) if there else None)
             sizes.update((name, own[name]) for name in own.maps[0] if name not in self.each)
         return tuple(values)
+
+    def _is_none(self, item: Any) -> bool:
+        return self.optional and item is None
 
 
 def joined(path: str, key: str) -> str:

@@ -26,6 +26,11 @@ def finite(array: NDArray[Any], _: Sizes) -> str | None:
     return None if fits else "holds infinities or NaN"
 
 
+def no_infinities(array: NDArray[Any], _: Sizes) -> str | None:
+    """No infinities; NaN stands for what is missing."""
+    return "holds infinities" if np.isinf(array).any() else None
+
+
 def moderate(array: NDArray[Any], _: Sizes) -> str | None:
     """Numbers whose squares are finite."""
     return None if _between(array, -_LARGEST, _LARGEST) else f"exceeds {_LARGEST:g}"

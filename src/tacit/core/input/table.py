@@ -204,9 +204,12 @@ class Schema:
             Where fields are absent or hold something else than plain values.
         """
         try:
-            return Schema(tuple(_column_from_json(each) for each in plain))
+            schema = Schema(tuple(_column_from_json(each) for each in plain))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FileFormatError(f"not a description of columns: {error!r}") from error
+        if not schema.columns or len(set(schema.names)) < len(schema.names):
+            raise FileFormatError("not a description of columns: there is none, or one comes twice")
+        return schema
 
 
 def _column_from_json(plain: Mapping[str, Any]) -> Column:
@@ -215,6 +218,8 @@ def _column_from_json(plain: Mapping[str, Any]) -> Column:
         raise TypeError("name and kind of a column are text")
     if not all(isinstance(value, str | int | float) for value in categories):
         raise TypeError("categories are text, numbers or booleans")
+    if len({(type(value), value) for value in categories}) < len(categories):
+        raise ValueError(f"column {name!r} has a category twice")
     label = label_from_json(plain)
     if "edges" not in plain:
         return Column(name, categories, kind, label=label)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.encoders.margins import Margin, fit_margin
-from tacit.errors import FileFormatError
 from tacit.trees.data.mixed_table import MixedSchema, MixedTable
 
 Array = NDArray[np.float64]
@@ -142,37 +140,6 @@ class Scores:
     @cached_property
     def _knots(self) -> dict[int, Array]:
         return {}
-
-    def to_arrays(self) -> tuple[dict[str, Array], dict[str, Any]]:
-        """The margins as arrays and plain values, by number of the column."""
-        arrays: dict[str, Array] = {}
-        plain: dict[str, Any] = {}
-        for place, margin in enumerate(self.margins):
-            if margin is not None:
-                own, plain[str(place)] = margin.to_arrays()
-                arrays |= {f"margin.{place}.{name}": array for name, array in own.items()}
-        return arrays, plain
-
-    @staticmethod
-    def from_arrays(
-        schema: MixedSchema, arrays: Mapping[str, Array], plain: Mapping[str, Any]
-    ) -> Scores:
-        """What `to_arrays` wrote; a `FileFormatError` where it is something else."""
-        margins: list[Margin | None] = [None] * len(schema)
-        try:
-            for key, numbers in plain.items():
-                place, start = int(key), f"margin.{key}."
-                own = {
-                    name.removeprefix(start): array
-                    for name, array in arrays.items()
-                    if name.startswith(start)
-                }
-                if place not in schema.continuous:
-                    raise ValueError(f"column {place} is none of numbers")
-                margins[place] = Margin.from_arrays(own, numbers)
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise FileFormatError(f"not the distributions of columns: {error!r}") from error
-        return Scores(schema, tuple(margins))
 
 
 def mean_over_knots(knots: Array, values: Array, mean: Array, scale: Array) -> Array:

@@ -11,7 +11,7 @@ there.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -20,20 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.encoders.encoders import Encoder
-from tacit.errors import FileFormatError
 from tacit.messages.weighted_networks import Learnt
 from tacit.numbers.data.masking import SHARES, HiddenCells, Told, hidden_cells, without
 from tacit.numbers.learn.gaussian_copula import (
     MOST_COORDINATES,
     Companion,
-    companion_from_arrays,
     fit_companions,
     n_coordinates,
 )
 from tacit.numbers.learn.nearest_neighbours import (
     Neighbours,
     kept_rows,
-    neighbours_from_arrays,
     told_by,
 )
 from tacit.numbers.query.evidence import cell_answers
@@ -80,27 +77,6 @@ class Blend:
                 known = np.where(np.isnan(told[column]), tree[column], told[column])
                 found[column] += self.shares[column, place] * known
         return found
-
-    def to_arrays(self) -> dict[str, Array]:
-        """Arrays for a file; `blend_from_arrays` reads them back."""
-        found = {"weights": self.weights, "shares": self.shares}
-        for part in (self.companion, self.neighbours):
-            found |= {} if part is None else part.to_arrays()
-        return found
-
-
-def blend_from_arrays(schema: MixedSchema, arrays: Mapping[str, Array]) -> Blend:
-    """The blend that `Blend.to_arrays` wrote; a `FileFormatError` where it is something else."""
-    n, weights = len(schema), np.asarray(arrays.get("weights"))
-    if weights.shape != (n,):
-        raise FileFormatError(f"weights of shape {weights.shape} for {n} columns")
-    # Files from before rows nearby were asked have no shares.
-    shares = arrays.get("shares", np.column_stack([1 - weights, weights, np.zeros(n)]))
-    if shares.shape != (n, 3):
-        raise FileFormatError(f"shares of shape {shares.shape} for {n} columns")
-    companion = companion_from_arrays(schema, arrays) if "mean" in arrays else None
-    neighbours = neighbours_from_arrays(schema, arrays) if "near.reach" in arrays else None
-    return Blend(companion, neighbours, weights, shares)
 
 
 @dataclass(frozen=True, eq=False)

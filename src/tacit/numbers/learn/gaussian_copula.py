@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ConvergenceWarning, FileFormatError
+from tacit.errors import ConvergenceWarning
 from tacit.numbers.learn.gaussian_em import gaussian_em
 from tacit.numbers.model.gaussian import Gaussian
 from tacit.numbers.query.gaussian import fill
@@ -126,32 +126,6 @@ class Companion:
         """What to expect of the missing cells of some rows, given what is there."""
         found = fill(self.gaussian, self.coordinates.of(table), variances=True)
         return Answers(self.coordinates, found.values, np.sqrt(found.variances))
-
-    def to_arrays(self) -> dict[str, Array]:
-        """Arrays for a file; `companion_from_arrays` reads them back."""
-        found = {"mean": self.gaussian.mean, "covariance": self.gaussian.covariance}
-        for column, ranks in self.coordinates.ranks.items():
-            found[f"ranks.{column}"] = np.stack([ranks.numbers, ranks.scores])
-        return found
-
-
-def companion_from_arrays(schema: MixedSchema, arrays: Mapping[str, Array]) -> Companion:
-    """The companion that `Companion.to_arrays` wrote.
-
-    Raises
-    ------
-    FileFormatError
-        Where arrays are absent or do not fit the columns.
-    """
-    try:
-        ranks = {column: Ranks(*arrays[f"ranks.{column}"]) for column in schema.continuous}
-        gaussian = Gaussian(np.asarray(arrays["mean"]), np.asarray(arrays["covariance"]))
-        found = Companion(Coordinates(schema, ranks), gaussian)
-        if len(gaussian.mean) != found.coordinates.starts[-1]:
-            raise ValueError("as many means as coordinates are needed")
-    except (KeyError, TypeError, ValueError) as error:
-        raise FileFormatError(f"not a Gaussian beside a tree: {error!r}") from error
-    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ is, the more it counts; the scale of distances is that from the nearest that has
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import FileFormatError
-from tacit.trees.data.mixed_table import MixedSchema, MixedTable
+from tacit.trees.data.mixed_table import MixedTable
 
 Array = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -96,31 +95,6 @@ class Neighbours:
         NaN where no row nearby has the cell.
         """
         return told_by(self.table, *self.nearest(table), self.reach, columns, median=median)
-
-    def to_arrays(self) -> dict[str, Array]:
-        """Arrays for a file, -1 and zero for what is missing; `neighbours_from_arrays` reads them back."""
-        numbers = self.table.numbers
-        return {
-            "near.reach": np.array([self.reach]),
-            "near.numbers": np.where(np.isnan(numbers), 0.0, numbers),
-            "near.there": (~np.isnan(numbers)).astype(np.float64),
-            "near.codes": self.table.codes.astype(np.float64),
-        }
-
-
-def neighbours_from_arrays(schema: MixedSchema, arrays: Mapping[str, Array]) -> Neighbours:
-    """The neighbours that `Neighbours.to_arrays` wrote; a `FileFormatError` where it is something else."""
-    try:
-        numbers = np.where(arrays["near.there"] > 0, arrays["near.numbers"], np.nan)
-        codes = arrays["near.codes"].astype(np.int32)
-        (reach,) = arrays["near.reach"]
-    except (KeyError, ValueError) as error:
-        raise FileFormatError(f"not the neighbours of rows: {error!r}") from error
-    shapes = (len(numbers), len(schema.continuous)), (len(numbers), len(schema.categorical))
-    if (numbers.shape, codes.shape) != shapes or not reach > 0:
-        raise FileFormatError("the neighbours of rows do not fit the columns")
-    table = MixedTable(schema, np.asfortranarray(numbers), np.asfortranarray(codes))
-    return Neighbours(table, float(reach))
 
 
 def told_by(

@@ -111,15 +111,18 @@ class MixedSchema(Schema):
             for each in plain:
                 if each["kind"] == CONTINUOUS:
                     name, low, high = each["name"], float(each["low"]), float(each["high"])
-                    if not isinstance(name, str):
-                        raise TypeError("the name of a column is text")
+                    if not isinstance(name, str) or np.isinf([low, high]).any() or low > high:
+                        raise TypeError("a column of numbers has a name and two finite ends")
                     label = label_from_json(each)
                     columns.append(NumberColumn(name, low=low, high=high, label=label))
                 else:
                     columns.extend(Schema.from_json([each]).columns)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FileFormatError(f"not a description of columns: {error!r}") from error
-        return MixedSchema(tuple(columns))
+        schema = MixedSchema(tuple(columns))
+        if not columns or len(set(schema.names)) < len(columns):
+            raise FileFormatError("not a description of columns: there is none, or one comes twice")
+        return schema
 
 
 @dataclass(frozen=True, eq=False)
