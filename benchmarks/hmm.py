@@ -92,7 +92,7 @@ def all_symbols(model: tacit.HMM) -> ChainTables:
     """The tables with a column for each symbol, also those that training never showed."""
     emit = np.full((N_STATES, N_SYMBOLS), 1e-12)
     emit[:, list(model.symbols_)] = model.emissions_
-    return ChainTables(model.start_, model.transitions_, (emit / emit.sum(1, keepdims=True),))
+    return ChainTables(model.initial_, model.transitions_, (emit / emit.sum(1, keepdims=True),))
 
 
 def by_em(made: Draw, seed: int, max_iter: int = 300) -> tuple[ChainTables, dict[str, Any]]:

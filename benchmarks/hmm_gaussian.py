@@ -129,9 +129,7 @@ def timed(work: Any) -> tuple[Any, float]:
 
 
 def ours(setting: Setting, train: Array) -> GaussianChain:
-    model = HMM(
-        setting.n_states, emissions="gaussian", covariance=setting.covariance, n_jobs=1, tol=TOL
-    )
+    model = HMM(setting.n_states, emissions="gaussian", covariance=setting.covariance, n_jobs=1)
     found = model.fit(list(train)).parameters_
     assert isinstance(found, GaussianChain)
     return found

@@ -77,5 +77,9 @@ class IdentifierWarning(TacitWarning):
     """A column of identifiers or free text was left out: nearly every row has a value of its own."""
 
 
+class SymbolWarning(TacitWarning):
+    """Strings were taken as symbols, and are more likely sequences of characters."""
+
+
 class ConvergenceWarning(TacitWarning):
     """An iteration stopped at its limit before its stopping rule held."""

@@ -36,7 +36,7 @@ def answers(model):
         "score": model.score_samples([asked[:10], asked[10:]]).tolist(),
         "quantiles": model.quantiles(asked, [0.1, 0.5, 0.9]).tolist(),
         "mean": float(model.expectation(asked, np.abs)),
-        "density": model.predict_density(asked, [-1.0, 0.0, 1.0])[1].tolist(),
+        "density": model.predict_next_density(asked, [-1.0, 0.0, 1.0])[1].tolist(),
         "filter": model.filter(asked)[-1].tolist(),
     }
 

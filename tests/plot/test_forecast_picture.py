@@ -47,10 +47,10 @@ def test_shades_are_the_densities_given_what_came_before(model):
     ax = plot.forecast(model, series, last=40)
     times, places, found = shades(ax)
     assert times.tolist() == list(range(260, 300))
-    _, (wanted,) = model.predict_density([series], places, each=True)
+    _, (wanted,) = model.predict_next_density([series], places, all_positions=True)
     np.testing.assert_allclose(np.asarray(found).T, wanted[260:], rtol=1e-6)  # the same numbers
     assert line(ax, "observed").get_ydata() == pytest.approx(series[260:])
-    (bands,) = model.quantiles([series], [0.05, 0.95], each=True)
+    (bands,) = model.quantiles([series], [0.05, 0.95], all_positions=True)
     lower, upper = (each.get_ydata() for each in ax.lines[:2])
     assert np.stack([lower, upper], axis=1) == pytest.approx(bands[260:])
 
@@ -60,7 +60,7 @@ def test_what_comes_after_the_end_is_predicted_from_the_end(model):
     ax = plot.forecast(model, series, last=10, n_ahead=3)
     times, places, found = shades(ax)
     assert times.tolist() == list(range(290, 303))
-    _, after = model.predict_density(series, places)
+    _, after = model.predict_next_density(series, places)
     assert np.asarray(found)[:, 10] == pytest.approx(np.asarray(after))
     observed = line(ax, "observed").get_ydata()
     assert np.isnan(observed[-3:]).all()

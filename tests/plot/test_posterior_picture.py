@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.collections import QuadMesh
 
+from oracles.letters import letters
 from tacit import plot
 from tacit.errors import ArgumentError, CategoryError, DataError, NotAvailableError
 from tacit.sequences.hmm import HMM
@@ -46,7 +47,7 @@ def ticks(ax):
 def test_areas_of_few_states_are_their_probabilities():
     model = random_model(3, "ab")
     ax = plot.posterior(model, "abba")
-    wanted = model.smooth(["abba"])[0]
+    wanted = model.posterior(letters(["abba"]))[0]
     tops = np.cumsum(wanted, axis=1)
     for state, path in enumerate(areas(ax)):
         at_two = [y for x, y in path.vertices if x == 1.5]
@@ -66,7 +67,7 @@ def test_rows_of_many_states_are_their_probabilities():
     (sequence,) = model.sample(1, 30, random_state=0)
     ax = plot.posterior(model, [sequence])
     (mesh,) = [each for each in ax.collections if isinstance(each, QuadMesh)]
-    np.testing.assert_allclose(np.asarray(mesh.get_array()), model.smooth([sequence])[0].T)
+    np.testing.assert_allclose(np.asarray(mesh.get_array()), model.posterior([sequence])[0].T)
     assert ticks(ax) == sequence
 
 
@@ -75,7 +76,9 @@ def test_a_part_is_shown_of_what_the_whole_says():
     whole = "abcabcabca"
     ax = plot.posterior(model, whole, first=3, last=7)
     (mesh,) = [each for each in ax.collections if isinstance(each, QuadMesh)]
-    np.testing.assert_allclose(np.asarray(mesh.get_array()), model.smooth([whole])[0][3:7].T)
+    np.testing.assert_allclose(
+        np.asarray(mesh.get_array()), model.posterior([list(whole)])[0][3:7].T
+    )
     assert ax.get_xlim() == (2.5, 6.5)
     assert ticks(ax) == list("abca")
 
@@ -114,7 +117,7 @@ def test_symbols_on_the_axis_do_not_meet():
 def test_what_cannot_be_drawn_is_refused():
     model = random_model(2, "ab")
     with pytest.raises(DataError, match="2 sequences"):
-        plot.posterior(model, ["ab", "ba"])
+        plot.posterior(model, [["a", "b"], ["b", "a"]])
     with pytest.raises(DataError, match="empty"):
         plot.posterior(model, [[]])
     with pytest.raises(CategoryError):
@@ -123,6 +126,6 @@ def test_what_cannot_be_drawn_is_refused():
         plot.posterior(model, "aba", first=2, last=9)
     with pytest.raises(NotAvailableError, match="fitted HMM"):
         plot.posterior(HMM(2), "ab")
-    weighted = WeightedAutomaton(rank=2).fit(["ab", "abab", "ab"] * 10)
+    weighted = WeightedAutomaton(rank=2).fit(letters(["ab", "abab", "ab"] * 10))
     with pytest.raises(NotAvailableError, match="hidden states"):
         plot.posterior(weighted, "ab")

@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+from oracles.letters import letters
 from tacit import load, plot
 from tacit.errors import NotAvailableError
 from tacit.sequences.weighted_automaton import WeightedAutomaton
@@ -121,7 +122,7 @@ def test_a_chain_has_one_spectrum_from_the_largest_value_on():
 
 
 def test_the_spectrum_of_a_weighted_automaton_is_drawn(tmp_path):
-    model = WeightedAutomaton(rank=2).fit(["ab", "abab", "ab", "b"] * 10)
+    model = WeightedAutomaton(rank=2).fit(letters(["ab", "abab", "ab", "b"] * 10))
     marks = drawn(plot.singular_values(model))
     np.testing.assert_allclose(marks["kept"], np.sort(model.singular_values_))
     assert len(marks["kept"]) == 2
@@ -134,7 +135,7 @@ def test_the_spectrum_of_a_weighted_automaton_is_drawn(tmp_path):
 
 
 def test_the_kept_values_of_an_older_file_are_drawn_alone():
-    model = WeightedAutomaton(rank=2).fit(["ab", "abab", "ab", "b"] * 10)
+    model = WeightedAutomaton(rank=2).fit(letters(["ab", "abab", "ab", "b"] * 10))
     del model.diagnostics_["singular_values"]
     assert drawn(plot.singular_values(model)).keys() == {"kept"}
 

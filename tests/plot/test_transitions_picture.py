@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.patches import Circle, FancyArrowPatch
 
+from oracles.letters import letters
 from tacit import plot
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.sequences.hmm import HMM
@@ -151,7 +152,7 @@ def test_a_picture_goes_into_axes_that_are_there():
 
 
 def test_models_without_states_are_refused():
-    weighted = WeightedAutomaton(rank=2).fit(["ab", "abab", "ab"] * 10)
+    weighted = WeightedAutomaton(rank=2).fit(letters(["ab", "abab", "ab"] * 10))
     with pytest.raises(NotAvailableError, match="no hidden states"):
         plot.transitions(weighted)
     with pytest.raises(NotAvailableError, match="fitted HMM"):

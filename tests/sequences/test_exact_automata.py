@@ -117,7 +117,7 @@ def test_what_comes_next_is_that_of_enumeration(model):
         wanted.append(1 - sum(wanted))
         found = model.predict_next_proba([spelt(word)])[0]
         assert found == pytest.approx(wanted, abs=1e-8)
-        longer = model.predict_next_proba([[*spelt(word), "a"]], every=True)[0]
+        longer = model.predict_next_proba([[*spelt(word), "a"]], all_positions=True)[0]
         assert longer[-1] == pytest.approx(wanted, abs=1e-8)
 
 
@@ -130,7 +130,7 @@ def test_what_comes_later_is_that_of_enumeration(model):
 
 
 def test_draws_follow_the_probabilities(model):
-    drawn = model.sample(4000, given=["b"], random_state=0)
+    drawn = model.sample(4000, given="b", random_state=0)
     begun = chance_of_beginning((1,))
     for word in WORDS[:7]:
         wanted = CHANCES.get((1, *word), 0.0) / begun

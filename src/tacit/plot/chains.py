@@ -67,7 +67,7 @@ def transitions(
     Examples
     --------
     >>> from tacit.sequences.hmm import HMM
-    >>> model = HMM(n_states=2).fit(["aabbbaabbb", "bbbaaabb", "aaabbbaa"])
+    >>> model = HMM(n_states=2).fit([list("aabbbaabbb"), list("bbbaaabb"), list("aaabbbaa")])
     >>> axes = transitions(model)
     >>> [text.get_text() for text in axes.texts[:2]]
     ['0', '1']

@@ -74,7 +74,7 @@ def forecast(
     (249.5, 304.5)
     """
     plt = style.pyplot()
-    if not hasattr(model, "predict_density") or not hasattr(model, "parameters_"):
+    if not hasattr(model, "predict_next_density") or not hasattr(model, "parameters_"):
         raise NotAvailableError(
             f"{type(model).__name__} does not predict sequences of numbers; pass a fitted KernelHMM"
         )
@@ -82,11 +82,11 @@ def forecast(
         raise ArgumentError(f"n_ahead={n_ahead}, last={last}; give 0 or more, and 1 or more")
     numbers = _numbers(series, n_ahead)
     first = 0 if last is None else max(len(numbers) - n_ahead - last, 0)
-    bands = _one(model.quantiles(numbers, _SHARES, target=target, each=True))[first:]
+    bands = _one(model.quantiles(numbers, _SHARES, target=target, all_positions=True))[first:]
     shown = _column(model, numbers, target)[first:]
     low, high = _frame(bands, shown)
     grid = np.linspace(low, high, _N_PLACES)
-    _, densities = model.predict_density(numbers, grid, target=target, each=True)
+    _, densities = model.predict_next_density(numbers, grid, target=target, all_positions=True)
     times = np.arange(first, len(numbers))
     if ax is None:
         _, ax = plt.subplots(figsize=(7.2, 3.4), layout="constrained")

@@ -40,7 +40,7 @@ def posterior(
     ----------
     model : fitted HMM
     sequence : one sequence
-        As `model.smooth` takes it: a list or an array of symbols, a string, or numbers. None and NaN are
+        As `model.posterior` takes it: a list or an array of symbols, a string, or numbers. None and NaN are
         missing.
     ax : matplotlib.axes.Axes, optional
     first : int
@@ -66,13 +66,13 @@ def posterior(
     Examples
     --------
     >>> from tacit.sequences.hmm import HMM
-    >>> model = HMM(n_states=2).fit(["aabbbaabbb", "bbbaaabb", "aaabbbaa"])
+    >>> model = HMM(n_states=2).fit([list("aabbbaabbb"), list("bbbaaabb"), list("aaabbbaa")])
     >>> axes = posterior(model, "aabbb")
     >>> [text.get_text() for text in axes.get_xticklabels()]
     ['a', 'a', 'b', 'b', 'b']
     """
     plt = style.pyplot()
-    if not hasattr(model, "smooth") or not hasattr(model, "diagnostics_"):
+    if not hasattr(model, "posterior") or not hasattr(model, "diagnostics_"):
         raise NotAvailableError(
             f"{type(model).__name__} has no hidden states over time; pass a fitted HMM"
         )
@@ -106,7 +106,7 @@ def posterior(
 def _read(model: Any, sequence: Any, max_label: int) -> tuple[Array, list[str]]:
     """(time, state) what the sequence says, and what stands at each position; nothing of numbers."""
     one = model._as_one(sequence)  # noqa: SLF001  the model's own way, with its symbols
-    found = model.smooth(one)
+    found = model.posterior(one)
     if isinstance(found, list):
         if len(found) != 1:
             raise DataError(f"{len(found)} sequences were given; one can be drawn")

@@ -111,9 +111,6 @@ class FittedAutomaton(AutomatonQueries):
     # -- within -----------------------------------------------------------------------------------
 
     def _learn(self, tree: PrefixTree, held_out: PrefixTree | None) -> None:
-        from tacit.core.progress import reporting
-        from tacit.core.threads import limit_threads
-
         if not tree.n_sequences:
             raise DataError("there is not a single sequence to learn from; give some")
         if tree.n_symbols == 0:
@@ -124,5 +121,5 @@ class FittedAutomaton(AutomatonQueries):
         if held_out is None and self._is_open() and n >= FEWEST:
             n_held = min(round(HELD_OUT * n), MOST_HELD_OUT)
             tree, held_out = tree.divided(n_held, np.random.default_rng(seed))
-        with limit_threads(self.n_jobs), reporting(self.progress) as report:
+        with self._working() as report:
             self._learn_from(tree, held_out, seed, report)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.arguments import check_rows, generator_from
-from tacit.sequences.sequence_queries import SequenceModel
+from tacit.sequences.sequence_queries import Answer, SequenceModel
 
 if TYPE_CHECKING:
     from tacit.sequences.data.sequences import Sequences
@@ -29,7 +29,7 @@ class AutomatonQueries(SequenceModel):
 
     def sample(
         self,
-        n: int = 1,
+        n_samples: int = 1,
         *,
         given: Any = None,
         max_length: int = 1000,
@@ -39,7 +39,7 @@ class AutomatonQueries(SequenceModel):
 
         Parameters
         ----------
-        n : int
+        n_samples : int
             Number of draws.
         given : one sequence, optional
             What came before; draws hold what follows it.
@@ -50,9 +50,9 @@ class AutomatonQueries(SequenceModel):
         from tacit.sequences.query.automata import drawn
 
         self._check_fitted()
-        check_rows("n", n)
+        check_rows("n_samples", n_samples)
         check_rows("max_length", max_length)
-        state = tuple(np.repeat(each, int(n), axis=0) for each in self._state_after(given))
+        state = tuple(np.repeat(each, int(n_samples), axis=0) for each in self._state_after(given))
         codes, lengths = drawn(
             self.predictor_, state, int(max_length), generator_from(random_state)
         )
@@ -62,29 +62,29 @@ class AutomatonQueries(SequenceModel):
 
     # -- what the base class asks -----------------------------------------------------------------
 
-    def _log_probs(self, sequences: Any) -> Array:
+    def _log_probs(self, sequences: Any) -> Answer:
         found, places = self._scored(sequences)
-        return found.log_strings[places[_last(sequences)]]
+        return found.log_strings[places[_last(sequences)]], _repairs(found)
 
-    def _log_prefixes(self, sequences: Any) -> Array:
+    def _log_prefixes(self, sequences: Any) -> Answer:
         found, places = self._scored(sequences)
-        return found.log_prefixes[places[_last(sequences)]]
+        return found.log_prefixes[places[_last(sequences)]], _repairs(found)
 
-    def _next_probs(self, sequences: Any, *, every: bool, steps: int) -> Array:
+    def _next_probs(self, sequences: Any, *, all_positions: bool, steps: int) -> Answer:
         from tacit.sequences.moments.prefixes import PrefixTree
         from tacit.sequences.query.automata import ahead, told, walked_levels
 
         tree, places = PrefixTree.placed(sequences)
+        repairs: dict[str, Any] = {}
         if steps == 1:
             found = told(self.predictor_, tree)
-            self._keep_repairs(found)
-            probs = found.probs
+            probs, repairs = found.probs, _repairs(found)
         else:
             probs = np.empty((tree.n_nodes, self.predictor_.n_symbols + 1))
             for level, state in walked_levels(self.predictor_, tree):
                 probs[level] = ahead(self.predictor_, state, steps)
-        wanted = _before(sequences) if every else _last(sequences)
-        return np.asarray(probs[places[wanted]])
+        wanted = _before(sequences) if all_positions else _last(sequences)
+        return np.asarray(probs[places[wanted]]), repairs
 
     # -- within -----------------------------------------------------------------------------------
 
@@ -94,12 +94,7 @@ class AutomatonQueries(SequenceModel):
         from tacit.sequences.query.automata import scored
 
         tree, places = PrefixTree.placed(sequences)
-        found = scored(self.predictor_, tree)
-        self._keep_repairs(found)
-        return found, places
-
-    def _keep_repairs(self, found: Scored | Told) -> None:
-        self.diagnostics_["repairs"] = {**found.repairs.as_dict(), "n_restarts": found.n_broken}
+        return scored(self.predictor_, tree), places
 
     def _state_after(self, given: Any) -> State:
         from tacit.sequences.moments.prefixes import PrefixTree
@@ -109,6 +104,10 @@ class AutomatonQueries(SequenceModel):
             return self.predictor_.begin(1)
         *_, (_, state) = walked_levels(self.predictor_, PrefixTree.of(self._read_one(given)))
         return tuple(each[-1:] for each in state)
+
+
+def _repairs(found: Scored | Told) -> dict[str, Any]:
+    return {**found.repairs.as_dict(), "n_restarts": found.n_broken}
 
 
 def _last(sequences: Sequences) -> Integers:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,7 +15,6 @@ from tacit.sequences.model_files import HMM_FILE
 from tacit.sequences.sequence_queries import lengths_from
 
 if TYPE_CHECKING:
-    from tacit.core.progress import Report
     from tacit.sequences.data.number_sequences import Series
     from tacit.sequences.learn.fit import FittedHMM, Stream
     from tacit.sequences.learn.number_stream import KeptNumbers
@@ -38,9 +36,10 @@ class HMM(HMMQueries):
         the windows alone, in one pass over the data. "spectral": operators without hidden states (Hsu,
         Kakade & Zhang, 2012); predictions are made proper, see `predict_next_proba`. "em": EM from
         `n_restarts` random starts. "online-em": stepwise EM, a few passes over small batches.
-    emissions : {"categorical", "gaussian"}
-        What states emit: symbols, or numbers. Numbers are read as `KernelHMM` reads them, learnt by "auto",
-        "tensor" or "em", and may be missing too.
+    emissions : {"auto", "categorical", "gaussian"}
+        What states emit: symbols, or numbers with normal densities. "auto": numbers where arrays or lists
+        hold floats, symbols otherwise. Numbers are read as `KernelHMM` reads them, learnt by "auto", "tensor"
+        or "em", and may be missing too.
     covariance : {"full", "diagonal"}
         Of rows of numbers: whether columns depend on each other within a state.
     features : int or "auto"
@@ -48,13 +47,14 @@ class HMM(HMMQueries):
         "spectral". Where there are more states than symbols one is too few to tell them apart. "auto": one,
         and with learn="auto" as many as `n_states` needs.
     stationary : bool
-        Whether sequences start anywhere in a long run: the start is then that of the moves, not learnt.
-    pseudo_counts : float
-        Strength of the prior of EM: how many times its usual pseudo-counts are added.
+        Whether sequences start anywhere in a long run: initial probabilities then follow from transitions.
+    pseudo_counts : float or "auto"
+        Of the prior of EM: added to each row of initial, transition and emission probabilities, spread
+        evenly; a normal density counts them as so many more numbers. "auto": a few, as measured best.
     n_restarts : int
         Starts of learn="em".
     tol : float
-        EM ends where a step gains less, in nats of all sequences together.
+        EM ends where a step gains less, in nats per position.
     max_iter : int
         Largest number of EM steps of each start.
     negative : {"floor", "nan", "raise"}
@@ -71,7 +71,7 @@ class HMM(HMMQueries):
 
     Attributes
     ----------
-    start_, transitions_, emissions_ : arrays
+    initial_, transitions_, emissions_ : arrays
         (state,), (state, next state) and (state, symbol) probabilities; the states most visited first.
     means_, covariances_ : arrays
         (state, column) and (state, column, column), of emitted numbers.
@@ -80,16 +80,17 @@ class HMM(HMMQueries):
     parameters_ : ChainTables, GaussianChain or ProperOperators
         What was learnt.
     diagnostics_ : dict
-        In plain values: singular values, steps, what was tried; after a query "repairs".
+        In plain values: singular values, steps, what was tried.
 
     Examples
     --------
     >>> import tacit
-    >>> model = tacit.HMM(n_states=2).fit(["aabbbaabbb", "bbbaaabb", "aaabbbaa"])
+    >>> texts = ["aabbbaabbb", "bbbaaabb", "aaabbbaa"]
+    >>> model = tacit.HMM(n_states=2).fit([list(text) for text in texts])
     >>> model.symbols_, model.transitions_.shape
     (('a', 'b'), (2, 2))
-    >>> model.predict_next_proba(["aab"]).shape
-    (1, 2)
+    >>> model.predict_next_proba(["a", "a", "b"]).shape
+    (2,)
     """
 
     stream_: Stream | KeptNumbers
@@ -100,13 +101,13 @@ class HMM(HMMQueries):
         n_states: int | str = "auto",
         learn: str = "auto",
         *,
-        emissions: str = "categorical",
+        emissions: str = "auto",
         covariance: str = "full",
         features: int | str = "auto",
         stationary: bool = False,
-        pseudo_counts: float = 1.0,
+        pseudo_counts: float | str = "auto",
         n_restarts: int = 5,
-        tol: float = 1e-2,
+        tol: float = 5e-7,
         max_iter: int = 300,
         negative: str = "floor",
         unknown: str = "error",
@@ -148,8 +149,9 @@ class HMM(HMMQueries):
         from tacit.sequences.learn.fit import Stream, fit_numbers, fit_symbols
         from tacit.sequences.learn.number_stream import KeptNumbers
 
-        settings = self._settings()
-        gaussian = self.emissions == "gaussian"
+        X = list(X) if isinstance(X, Iterator) else X
+        gaussian = self._shows_numbers(X)
+        settings = self._settings(gaussian=gaussian)
         lengths = lengths_from(X, y, lengths, rows=gaussian)
         with self._working() as report:
             if gaussian:
@@ -195,10 +197,12 @@ class HMM(HMMQueries):
         """
         from tacit.sequences.learn.fit import Stream, fit_stream
 
-        settings = self._settings()
-        gaussian = self.emissions == "gaussian"
-        lengths = lengths_from(X, y, lengths, rows=gaussian)
+        X = list(X) if isinstance(X, Iterator) else X
         before: Any = getattr(self, "stream_", None)
+        again = before is not None and self.emissions == "auto"
+        gaussian = not self.symbols_ if again else self._shows_numbers(X)
+        settings = self._settings(gaussian=gaussian)
+        lengths = lengths_from(X, y, lengths, rows=gaussian)
         if before is None and self.__sklearn_is_fitted__():
             raise NotAvailableError(
                 "this model came from a file or another program, without the counts it was learnt from; "
@@ -245,13 +249,12 @@ class HMM(HMMQueries):
 
     # -- within -----------------------------------------------------------------------------------
 
-    @contextmanager
-    def _working(self) -> Iterator[Report]:
-        from tacit.core.progress import reporting
-        from tacit.core.threads import limit_threads
+    def _shows_numbers(self, X: Any) -> bool:
+        """Whether states emit numbers, as `emissions` says, or else what X holds."""
+        from tacit.sequences.data.number_sequences import holds_numbers
 
-        with limit_threads(self.n_jobs), reporting(self.progress) as report:
-            yield report
+        check_choice("emissions", self.emissions, ("auto", "categorical", "gaussian"))
+        return holds_numbers(X) if self.emissions == "auto" else self.emissions == "gaussian"
 
     def _keep(self, found: FittedHMM, names: tuple[str, ...], symbols: tuple[Any, ...]) -> None:
         """Take over what was learnt."""
@@ -291,12 +294,11 @@ class HMM(HMMQueries):
             name = series.names[int(np.flatnonzero(gone)[0])]
             raise DataError(f"column {name!r} holds no number at all; leave it out")
 
-    def _settings(self) -> HMMSettings:
+    def _settings(self, *, gaussian: bool) -> HMMSettings:
         """The arguments about learning, checked."""
         from tacit.core.threads import n_threads
 
         check_choice("learn", self.learn, WAYS)
-        check_choice("emissions", self.emissions, ("categorical", "gaussian"))
         check_choice("covariance", self.covariance, ("full", "diagonal"))
         if isinstance(self.n_states, str):
             check_choice("n_states", self.n_states, ("auto",))
@@ -309,19 +311,21 @@ class HMM(HMMQueries):
         for name in ("n_restarts", "max_iter"):
             check_count(name, getattr(self, name))
         check_choice("negative", self.negative, ("floor", "nan", "raise"))
-        check_number("pseudo_counts", self.pseudo_counts)
+        check_number("pseudo_counts", self.pseudo_counts, word="auto")
         check_number("tol", self.tol, positive=True)
-        if self.emissions == "gaussian" and self.learn in ("spectral", "online-em"):
+        if gaussian and self.learn in ("spectral", "online-em"):
             raise ArgumentError(
-                f'learn={self.learn!r} with emissions="gaussian"; numbers are learnt by "auto", "tensor" or '
-                f'"em". KernelHMM has spectral operators of numbers'
+                f'learn={self.learn!r} with numbers, which are learnt by "auto", "tensor" or "em"; KernelHMM '
+                f'has spectral operators of numbers, and emissions="categorical" takes them as symbols'
             )
         return HMMSettings(
             learn=self.learn,
             features=None if isinstance(self.features, str) else int(self.features),
             covariance=self.covariance,
             stationary=bool(self.stationary),
-            pseudo_counts=float(self.pseudo_counts),
+            pseudo_counts=(
+                None if isinstance(self.pseudo_counts, str) else float(self.pseudo_counts)
+            ),
             n_restarts=int(self.n_restarts),
             tol=float(self.tol),
             max_iter=int(self.max_iter),

@@ -14,27 +14,29 @@ from tacit.numbers.query.arguments import checked_shares
 from tacit.sequences.model.chains import ChainTables, Operators
 from tacit.sequences.model.gaussian_hmm import GaussianChain
 from tacit.sequences.sequence_queries import (
-    SequenceModel,
+    Answer,
+    CountedSequences,
     per_position,
     per_sequence,
 )
 
 if TYPE_CHECKING:
-    from tacit.messages.repairs import Repairs
     from tacit.sequences.query.hidden_states import Filtered, StateEvidence
     from tacit.sequences.query.proper_operators import ProperOperators
 
 Array = NDArray[np.float64]
 
 
-class HMMQueries(SequenceModel):
+class HMMQueries(CountedSequences):
     """Queries of hidden states, of what comes next, and draws."""
 
-    abilities = SequenceModel.abilities | {"numbers", "states", "paths", "transitions"}
+    abilities = CountedSequences.abilities | {"numbers", "states", "paths", "transitions"}
 
     def can(self, ability: str) -> bool:
-        """Whether this model can do something: a model of numbers has no next symbol, and the reverse."""
+        """Whether this model can do something: operators have no states, numbers no next symbol."""
         if ability == ("numbers" if self.symbols_ else "next"):
+            return False
+        if ability in ("states", "paths", "transitions") and not self._has_tables:
             return False
         return super().can(ability)
 
@@ -52,9 +54,14 @@ class HMMQueries(SequenceModel):
         return learnt.n_states if isinstance(learnt, ChainTables | GaussianChain) else learnt.rank
 
     @property
-    def start_(self) -> Array:
+    def n_parameters_(self) -> int:
+        """Free parameters of the tables or densities."""
+        return self._tables("n_parameters_").n_parameters
+
+    @property
+    def initial_(self) -> Array:
         """(state,) P(first state)."""
-        return self._tables("start_").initial
+        return self._tables("initial_").initial
 
     @property
     def transitions_(self) -> Array:
@@ -104,28 +111,32 @@ class HMMQueries(SequenceModel):
         walk = self._proper.walk(sequences.codes, sequences.lengths)
         return per_position(sequences, walk.normalised(walk.before + 1))
 
-    def smooth(self, X: Any, lengths: Any = None) -> Any:
+    def posterior(self, X: Any, lengths: Any = None) -> Any:
         """P(state at each position | the whole sequence): (time, state) for each sequence."""
         from tacit.sequences.query.hidden_states import smoothed
 
-        tables = self._tables("smooth")
+        tables = self._tables("posterior")
         sequences = self._read(X, lengths)
         return self._positions(sequences, lambda seen: smoothed(tables, seen))
 
-    posterior = smooth
+    def predict(self, X: Any, lengths: Any = None, *, return_log_probs: bool = False) -> Any:
+        """The most likely path of states of each sequence (Viterbi).
 
-    def viterbi(self, X: Any, lengths: Any = None) -> tuple[Any, Any]:
-        """The most likely path of states, given the whole sequence.
+        Parameters
+        ----------
+        X : sequences
+        lengths : (sequence,) integers, optional
+        return_log_probs : bool
+            Whether to return ``(paths, log_probs)``: (sequence,) natural logs of P(path, sequence), too.
 
         Returns
         -------
-        paths : list of (time,) integers; one array for a single sequence
-        log_probs : (sequence,); a number for a single sequence
-            Natural log of P(path, sequence).
+        list of (time,) integers
+            One array for a single sequence, and for all sequences in one array with their lengths.
         """
         from tacit.sequences.query.hidden_states import viterbi
 
-        tables = self._tables("viterbi")
+        tables = self._tables("predict")
         sequences = self._read(X, lengths)
         paths, values = [np.zeros(0, dtype=np.int32)], [np.zeros(0)]
         for seen in self._evidence(sequences):
@@ -133,28 +144,30 @@ class HMMQueries(SequenceModel):
             paths.append(path)
             values.append(value)
         found = per_position(sequences, np.concatenate(paths))
-        return found, per_sequence(sequences, np.concatenate(values))
+        log_probs = per_sequence(sequences, np.concatenate(values))
+        return (found, log_probs) if return_log_probs else found
 
     def predict_next_states(
-        self, X: Any, lengths: Any = None, *, every: bool = False, steps: int = 1
+        self, X: Any, lengths: Any = None, *, all_positions: bool = False, steps: int = 1
     ) -> Any:
         """P(next state | the whole sequence so far); see `predict_next_proba`."""
         self._tables("predict_next_states")
         check_count("steps", steps)
         sequences = self._read(X, lengths)
-        found = self._next_states(sequences, every=bool(every), steps=int(steps))
-        return per_position(sequences, found) if every else per_sequence(sequences, found)
+        found = self._next_states(sequences, all_positions=bool(all_positions), steps=int(steps))
+        return per_position(sequences, found) if all_positions else per_sequence(sequences, found)
 
     def expectation(
-        self, X: Any, lengths: Any = None, *, every: bool = False, steps: int = 1
+        self, X: Any, lengths: Any = None, *, all_positions: bool = False, steps: int = 1
     ) -> Any:
         """The mean of the next numbers given those so far, of emitted numbers; see `predict_next_proba`."""
         means = self._gaussian("expectation").means
         check_count("steps", steps)
         sequences = self._read(X, lengths)
-        found = self._next_states(sequences, every=bool(every), steps=int(steps)) @ means
+        states = self._next_states(sequences, all_positions=bool(all_positions), steps=int(steps))
+        found = states @ means
         found = found[:, 0] if len(self.names_) == 1 else found
-        return per_position(sequences, found) if every else per_sequence(sequences, found)
+        return per_position(sequences, found) if all_positions else per_sequence(sequences, found)
 
     def quantiles(
         self,
@@ -162,7 +175,7 @@ class HMMQueries(SequenceModel):
         q: ArrayLike = (0.05, 0.5, 0.95),
         lengths: Any = None,
         *,
-        every: bool = False,
+        all_positions: bool = False,
         steps: int = 1,
     ) -> Any:
         """Quantiles of the next numbers given those so far, of emitted numbers; see `predict_next_proba`.
@@ -172,7 +185,7 @@ class HMMQueries(SequenceModel):
         X : sequences
         q : number or (share,) numbers between 0 and 1
         lengths : (sequence,) integers, optional
-        every : bool
+        all_positions : bool
         steps : int
 
         Returns
@@ -185,13 +198,20 @@ class HMMQueries(SequenceModel):
         learnt, shares = self._gaussian("quantiles"), checked_shares(q, ends=False)
         check_count("steps", steps)
         sequences = self._read(X, lengths)
-        states = self._next_states(sequences, every=bool(every), steps=int(steps))
+        states = self._next_states(sequences, all_positions=bool(all_positions), steps=int(steps))
         found = next_quantiles(learnt, states, np.atleast_1d(shares))
         found = found[..., 0] if shares.ndim == 0 else found
         found = found[:, 0] if len(self.names_) == 1 else found
-        return per_position(sequences, found) if every else per_sequence(sequences, found)
+        return per_position(sequences, found) if all_positions else per_sequence(sequences, found)
 
-    def perplexity(self, X: Any, lengths: Any = None, *, ends: bool | None = None) -> float:
+    def perplexity(
+        self,
+        X: Any,
+        lengths: Any = None,
+        *,
+        ends: bool | None = None,
+        return_counts: bool = False,
+    ) -> Any:
         """``exp`` of the mean negative natural-log probability of a symbol given those before it.
 
         See `SequenceModel.perplexity`; ends are not modelled here.
@@ -199,16 +219,16 @@ class HMMQueries(SequenceModel):
         self._check_fitted()
         if isinstance(self.parameters_, GaussianChain):
             raise NotAvailableError("states emit numbers here, whose densities have no perplexity")
-        return super().perplexity(X, lengths, ends=ends)
+        return super().perplexity(X, lengths, ends=ends, return_counts=return_counts)
 
     def sample(
-        self, n: int = 1, length: int = 100, *, given: Any = None, random_state: Any = None
+        self, n_samples: int = 1, length: int = 100, *, given: Any = None, random_state: Any = None
     ) -> Any:
         """Sequences drawn from the model, or what may follow one sequence.
 
         Parameters
         ----------
-        n : int
+        n_samples : int
             Number of draws.
         length : int
             Positions of each.
@@ -226,9 +246,9 @@ class HMMQueries(SequenceModel):
         from tacit.sequences.query.proper_operators import drawn_codes
 
         self._check_fitted()
-        check_rows("n", n)
+        check_rows("n_samples", n_samples)
         check_rows("length", length)
-        rng, shape = generator_from(random_state), (int(n), int(length))
+        rng, shape = generator_from(random_state), (int(n_samples), int(length))
         learnt = self.parameters_
         if isinstance(learnt, GaussianChain):
             states = drawn_states(learnt, self._next_given(given), shape, rng)
@@ -238,34 +258,30 @@ class HMMQueries(SequenceModel):
             states = drawn_states(learnt, self._next_given(given), shape, rng)
             codes = drawn_symbols(learnt.emit[0], states, rng)
         else:
-            codes, repairs = drawn_codes(learnt, self._next_given(given), shape, rng)
-            self._record(repairs, 0)
+            codes, _ = drawn_codes(learnt, self._next_given(given), shape, rng)
         return [[self.symbols_[code] for code in row] for row in codes.tolist()]
 
     # -- what the base class asks -----------------------------------------------------------------
 
-    def _log_probs(self, sequences: Any) -> Array:
+    def _log_probs(self, sequences: Any) -> Answer:
         from tacit.sequences.learn.hmm_evidence import log_probs_of
 
         check_choice("negative", self.negative, ("floor", "nan", "raise"))
-        found, record = log_probs_of(self.parameters_, sequences, self.negative)
-        if record:
-            self.diagnostics_["repairs"] = record
-        return found
+        return log_probs_of(self.parameters_, sequences, self.negative)
 
-    def _next_probs(self, sequences: Any, *, every: bool, steps: int) -> Array:
+    def _next_probs(self, sequences: Any, *, all_positions: bool, steps: int) -> Answer:
         learnt = self.parameters_
         if isinstance(learnt, GaussianChain):
             raise NotAvailableError(
                 "states emit numbers here; ask predict_next_states for their weights, expectation or sample"
             )
         if isinstance(learnt, ChainTables):
-            return self._next_states(sequences, every=every, steps=steps) @ learnt.emit[0]
+            states = self._next_states(sequences, all_positions=all_positions, steps=steps)
+            return states @ learnt.emit[0], {}
         walk = learnt.walk(sequences.codes, sequences.lengths)
-        states = learnt.passed(walk.states.at(walk.before if every else walk.last), steps - 1)
-        found, repairs = learnt.predictions(states)
-        self._record(repairs, walk.n_restarts)
-        return found
+        places = walk.before if all_positions else walk.last
+        found, repairs = learnt.predictions(learnt.passed(walk.states.at(places), steps - 1))
+        return found, {**repairs.as_dict(), "n_restarts": walk.n_restarts}
 
     # -- within -----------------------------------------------------------------------------------
 
@@ -326,11 +342,11 @@ class HMMQueries(SequenceModel):
         parts = [ask(seen) for seen in self._evidence(sequences)]
         return per_position(sequences, np.concatenate([np.zeros((0, self.n_states_)), *parts]))
 
-    def _next_states(self, sequences: Any, *, every: bool, steps: int) -> Array:
+    def _next_states(self, sequences: Any, *, all_positions: bool, steps: int) -> Array:
         parts = [np.zeros((0, self.n_states_))]
         for seen in self._evidence(sequences):
             found = self._filtered(seen)
-            parts.append(found.before(steps) if every else found.after(steps))
+            parts.append(found.before(steps) if all_positions else found.after(steps))
         return np.concatenate(parts)
 
     def _next_given(self, given: Any) -> Array:
@@ -343,11 +359,7 @@ class HMMQueries(SequenceModel):
         if not self._has_tables:
             walk = self._proper.walk(sequences.codes, sequences.lengths)
             return np.asarray(walk.normalised(walk.last)[0])
-        states = self._next_states(sequences, every=False, steps=1)[0]
+        states = self._next_states(sequences, all_positions=False, steps=1)[0]
         if not states.sum() > 0:
             raise DataError("what is given is impossible in this model; nothing can follow it")
         return np.asarray(states)
-
-    def _record(self, repairs: Repairs, n_restarts: int) -> None:
-        """Put what the last query had to repair into the diagnostics."""
-        self.diagnostics_["repairs"] = {**repairs.as_dict(), "n_restarts": n_restarts}

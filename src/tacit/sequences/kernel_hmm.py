@@ -38,8 +38,8 @@ class KernelHMM(ChainQueries):
     n_components : int or "auto"
         Models that are blended, each with its own states. "auto": one where `n_states` is given, else as
         many of the best as are better together, up to five.
-    pseudo_counts : float
-        Strength of the prior: how many times its usual pseudo-counts (about one per state) are added.
+    pseudo_counts : float or "auto"
+        Added to each row of initial, transition and emission probabilities, spread evenly; "auto": a few.
     max_iter : int
         Largest number of EM steps of each model.
     n_jobs : int or None
@@ -61,7 +61,7 @@ class KernelHMM(ChainQueries):
         Hidden states of all parts together; the rank of operators.
     diagnostics_ : dict
         What was tried and chosen, in plain values: "candidates" (settings with their held-out scores, in
-        nats per position), "held_out_score", "n_states", "n_bells" and so on; after a query "repairs".
+        nats per position), "held_out_score", "n_states", "n_bells" and so on.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class KernelHMM(ChainQueries):
         bandwidth: float | str = "auto",
         n_bells: int | str = "auto",
         n_components: int | str = "auto",
-        pseudo_counts: float = 1.0,
+        pseudo_counts: float | str = "auto",
         max_iter: int = 500,
         n_jobs: int | None = None,
         progress: Any = None,
@@ -120,8 +120,6 @@ class KernelHMM(ChainQueries):
         """
         import numpy as np
 
-        from tacit.core.progress import reporting
-        from tacit.core.threads import limit_threads
         from tacit.sequences.data.number_sequences import read_series
         from tacit.sequences.learn.kernel_hmm_selection import learn_chain
         from tacit.sequences.learn.kernel_hmm_spectral import learn_spectral
@@ -131,7 +129,7 @@ class KernelHMM(ChainQueries):
         self._check_numbers(series)
         held_out = None if validation is None else read_series(validation, series.names)
         learning = learn_spectral if self.learn == "spectral" else learn_chain
-        with limit_threads(self.n_jobs), reporting(self.progress) as report:
+        with self._working() as report:
             learnt = learning(series, held_out, settings, report)
         self.parameters_ = learnt.parameters
         self.encoders_ = learnt.encoders
@@ -164,7 +162,7 @@ class KernelHMM(ChainQueries):
             else:
                 check_count(name, value)
         check_number("bandwidth", self.bandwidth, positive=True, word="auto")
-        check_number("pseudo_counts", self.pseudo_counts)
+        check_number("pseudo_counts", self.pseudo_counts, word="auto")
         check_count("max_iter", self.max_iter)
         if self.learn == "spectral" and self.n_components not in ("auto", 1):
             raise ArgumentError(
@@ -176,7 +174,9 @@ class KernelHMM(ChainQueries):
             n_bells=self.n_bells,
             bandwidth=None if isinstance(self.bandwidth, str) else float(self.bandwidth),
             n_components=self.n_components,
-            pseudo_counts=float(self.pseudo_counts),
+            pseudo_counts=(
+                None if isinstance(self.pseudo_counts, str) else float(self.pseudo_counts)
+            ),
             max_iter=int(self.max_iter),
             n_jobs=n_threads(self.n_jobs) or 1,
             seed=seed_from(self.random_state),

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import DensityMixin
 
 from tacit.core.arguments import check_count, check_rows, generator_from
-from tacit.core.model import Model
+from tacit.core.model import Model, Scored
 from tacit.errors import ArgumentError, ColumnError, NotAvailableError
 from tacit.numbers.query.arguments import checked_grid, checked_shares
 
@@ -24,14 +24,16 @@ if TYPE_CHECKING:
     from tacit.sequences.query.operators import Walk
 
 Array = NDArray[np.float64]
+Answer = tuple[Array, dict[str, Any]]  # with a record of what had to be repaired
 Function = Callable[[Array], Array]
 
 
-class ChainQueries(DensityMixin, Model):
+class ChainQueries(Scored, DensityMixin, Model):
     """Queries of a fitted chain; missing numbers are summed out.
 
-    Sequences come as in `fit`. Answers about positions are an array for a single sequence, else a list with
-    one for each; answers about what comes next have one row for each sequence, none for a single one.
+    Sequences come as in `fit`. Answers about positions are a list with an array for each sequence; one array
+    for a single sequence, and for sequences that came in one array with their lengths. Answers about what
+    comes next have one row for each sequence, none for a single one.
     """
 
     kind = "sequences"
@@ -43,10 +45,6 @@ class ChainQueries(DensityMixin, Model):
     fallback_: float
     diagnostics_: dict[str, Any]
     n_jobs: int | None = None
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether there is something to ask."""
-        return hasattr(self, "parameters_")
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn wants to know: numbers may be missing."""
@@ -80,19 +78,23 @@ class ChainQueries(DensityMixin, Model):
         0 where nothing was observed. Of a position with several columns it is their joint density.
         """
         series = self._read(X)
-        return series.split(self._logs(series))
+        return series.split(self._logs(series)[0])
 
-    def score_samples(self, X: Any) -> Array:
-        """Natural log of the density of each sequence: the sum of `log_predictive`; 0 for an empty one."""
-        series = self._read(X)
-        reached = np.concatenate([[0.0], np.cumsum(self._logs(series))])
-        return np.asarray(np.diff(reached[series.ends]))
+    def score_samples(self, X: Any, *, return_repairs: bool = False) -> Any:
+        """Natural log of the density of each sequence: the sum of `log_predictive`; 0 for an empty one.
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean natural-log density of an observed position given those before it, in nats."""
+        Parameters
+        ----------
+        X : sequences
+        return_repairs : bool
+            Whether to return a dict of what had to be repaired of negative densities, too; an empty one
+            where none can be negative.
+        """
         series = self._read(X)
-        there = ~np.isnan(series.values).all(axis=1)
-        return float(self._logs(series)[there].mean()) if there.any() else 0.0
+        logs, repairs = self._logs(series)
+        reached = np.concatenate([[0.0], np.cumsum(logs)])
+        values = np.diff(reached[series.ends])
+        return (values, repairs) if return_repairs else values
 
     def filter(self, X: Any) -> Any:
         """What is known of the state after each position: (time, state) for each sequence.
@@ -123,14 +125,15 @@ class ChainQueries(DensityMixin, Model):
         seen = seen_through(self.encoders_, series)
         return series.split(smoothed_states(self.parameters_, seen))
 
-    def predict_density(
+    def predict_next_density(
         self,
         X: Any,
         grid: ArrayLike | None = None,
         *,
         target: str | None = None,
-        each: bool = False,
-    ) -> tuple[Array, Any]:
+        all_positions: bool = False,
+        return_repairs: bool = False,
+    ) -> tuple[Any, ...]:
         """The density of the next number after each sequence, or after each of its beginnings.
 
         Numbers of NaN at the end of a sequence let one look further ahead.
@@ -142,18 +145,23 @@ class ChainQueries(DensityMixin, Model):
             Where the density is wanted; by default 200 numbers that span what was seen in training.
         target : str, optional
             The column, where there are several.
-        each : bool
+        all_positions : bool
             Whether to answer for every position, given those before it.
+        return_repairs : bool
+            Whether to return a dict of what had to be repaired, too.
 
         Returns
         -------
         grid : (place,) array
         densities : array or list of arrays
-            A row for each sequence; with `each` a row for each position.
+            A row for each sequence; with `all_positions` a row for each position.
         """
         column = self._column(target)
         places = self.encoders_[column].grid() if grid is None else checked_grid(grid)
-        return places, self._told(X, column, lambda told: told.densities(places).values, each=each)
+        densities, repairs = self._told(
+            X, column, lambda told: told.densities(places).values, all_positions=all_positions
+        )
+        return (places, densities, repairs) if return_repairs else (places, densities)
 
     def expectation(
         self,
@@ -161,11 +169,13 @@ class ChainQueries(DensityMixin, Model):
         function: Function | None = None,
         *,
         target: str | None = None,
-        each: bool = False,
+        all_positions: bool = False,
     ) -> Any:
-        """The mean of the next number, or of a function of it; see `predict_density`."""
+        """The mean of the next number, or of a function of it; see `predict_next_density`."""
         column = self._column(target)
-        return self._told(X, column, lambda told: told.expectations(function), each=each)
+        return self._told(
+            X, column, lambda told: told.expectations(function), all_positions=all_positions
+        )[0]
 
     def quantiles(
         self,
@@ -173,9 +183,9 @@ class ChainQueries(DensityMixin, Model):
         q: ArrayLike = (0.05, 0.5, 0.95),
         *,
         target: str | None = None,
-        each: bool = False,
+        all_positions: bool = False,
     ) -> Any:
-        """Quantiles of the next number; see `predict_density`.
+        """Quantiles of the next number; see `predict_next_density`.
 
         Parameters
         ----------
@@ -183,7 +193,7 @@ class ChainQueries(DensityMixin, Model):
         q : number or (share,) numbers from 0 to 1
             The last axis of the answer, where it is not a single number.
         target : str, optional
-        each : bool
+        all_positions : bool
         """
         shares = checked_shares(q)
 
@@ -191,16 +201,16 @@ class ChainQueries(DensityMixin, Model):
             found = told.quantiles(np.atleast_1d(shares))
             return found[:, 0] if shares.ndim == 0 else found
 
-        return self._told(X, self._column(target), ask, each=each)
+        return self._told(X, self._column(target), ask, all_positions=all_positions)[0]
 
     def sample(
-        self, n: int = 1, length: int = 100, *, given: Any = None, random_state: Any = None
+        self, n_samples: int = 1, length: int = 100, *, given: Any = None, random_state: Any = None
     ) -> Array:
         """Sequences drawn from the model, or what may follow one sequence.
 
         Parameters
         ----------
-        n : int
+        n_samples : int
             Number of draws.
         length : int
             Positions of each.
@@ -216,19 +226,18 @@ class ChainQueries(DensityMixin, Model):
         from tacit.sequences.query.operators import seen_messages
 
         self._check_fitted()
-        check_rows("n", n)
+        check_rows("n_samples", n_samples)
         check_count("length", length)
         rng = generator_from(random_state)
         operators = self.operators_
+        n = int(n_samples)
         state = Messages(np.repeat(self._last_state(given)[:, None], n, axis=1))
         out = np.empty((n, length, len(self.names_)))
-        repairs = self._no_repairs()
         for time in range(length):
             known: list[Messages | None] = [None] * len(self.names_)
             for column in range(len(self.names_)):
                 told = self._forecasts(state, column, known)
                 out[:, time, column] = told.draws(rng.random(n))
-                repairs += told.repairs()
                 known[column] = self._message(column, out[:, time, column])
             evidence = [
                 encoder.likelihoods(out[:, time, column])
@@ -236,16 +245,9 @@ class ChainQueries(DensityMixin, Model):
             ]
             state = message_up(operators.step, [seen_messages(operators, evidence), state])
             state = Messages(state.values / np.abs(state.values).max(axis=0))
-        self._record(repairs)
         return out[:, :, 0] if len(self.names_) == 1 else out
 
     # -- within -----------------------------------------------------------------------------------
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "parameters_"):
-            from sklearn.utils.validation import check_is_fitted
-
-            check_is_fitted(self)
 
     def _read(self, X: Any) -> Series:
         from tacit.sequences.data.number_sequences import read_series
@@ -281,34 +283,36 @@ class ChainQueries(DensityMixin, Model):
 
         return isinstance(self.parameters_, ChainTables)
 
-    def _logs(self, series: Series) -> Array:
-        """(position,) Log-density of each position given those before it."""
+    def _logs(self, series: Series) -> Answer:
+        """(position,) log-density of each position given those before it, and what was repaired."""
         walk, _ = self._walk(series)
         if self._has_tables:
             there = ~np.isnan(series.values).all(axis=1)
             _, logs = walk.steps()
-            return np.where(there, logs, 0.0)
+            return np.where(there, logs, 0.0), {}
         out, repairs = np.empty(series.n_positions), self._no_repairs()
         for part, told in self._blocks(walk, walk.before, 0):
             out[part] = told.log_densities(series.values[part, 0])
             repairs += told.repairs()
-        self._record(repairs, walk.n_restarts)
-        return out
+        return out, {**repairs.as_dict(), "n_restarts": walk.n_restarts}
 
-    def _told(self, X: Any, column: int, ask: Callable[[Forecasts], Array], *, each: bool) -> Any:
+    def _told(
+        self, X: Any, column: int, ask: Callable[[Forecasts], Array], *, all_positions: bool
+    ) -> tuple[Any, dict[str, Any]]:
         """Answers about what comes next, at the end of each sequence or at all of its positions."""
         series = self._read(X)
         walk, _ = self._walk(series)
-        places = walk.before if each else walk.last
+        places = walk.before if all_positions else walk.last
         parts, repairs = [], self._no_repairs()
         for _, told in self._blocks(walk, places, column):
             parts.append(ask(told))
             repairs += told.repairs()
-        self._record(repairs, walk.n_restarts)
-        found = np.concatenate(parts)
-        if each:
-            return series.split(found)
-        return found[0] if series.single else found
+        found: Any = np.concatenate(parts)
+        if all_positions:
+            found = series.split(found)
+        elif series.single:
+            found = found[0]
+        return found, {**repairs.as_dict(), "n_restarts": walk.n_restarts}
 
     def _blocks(
         self, walk: Walk, places: NDArray[np.int64], column: int
@@ -355,7 +359,3 @@ class ChainQueries(DensityMixin, Model):
         from tacit.messages.repairs import Repairs
 
         return Repairs()
-
-    def _record(self, repairs: Repairs, n_restarts: int = 0) -> None:
-        """Put what the last query had to repair into the diagnostics."""
-        self.diagnostics_["repairs"] = {**repairs.as_dict(), "n_restarts": n_restarts}

@@ -12,6 +12,7 @@ from tacit.core.arguments import check_choice, check_count, check_number
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.sequences.automaton_fitting import FittedAutomaton
 from tacit.sequences.model_files import PROBABILISTIC_AUTOMATON_FILE
+from tacit.sequences.sequence_queries import CountedSequences
 
 if TYPE_CHECKING:
     from tacit.core.progress import Report
@@ -26,7 +27,7 @@ LEARN = ("auto", "em", "gibbs")
 _FEW_STATES = 6  # where there are too few sequences to choose by
 
 
-class ProbabilisticAutomaton(FittedAutomaton):
+class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
     """Hidden states that end, or show a symbol and move on; the mean of many such automata by default.
 
     The state after a beginning stands for its future. Beginnings are therefore clustered by what a weighted
@@ -48,10 +49,11 @@ class ProbabilisticAutomaton(FittedAutomaton):
     n_sweeps : int
         How often the states of all places are drawn at the end, from all sequences; before, for choosing,
         chains of a tenth of this and longer compete.
-    pseudo_counts : float
-        Strength of the prior: how many times its usual pseudo-counts are added.
+    pseudo_counts : float or "auto"
+        Added to each row of initial, emission and transition probabilities, spread evenly. "auto": a few,
+        those of transitions chosen by sequences that are left out where automata are sampled.
     tol : float
-        EM ends where a step gains less, in nats of all sequences together.
+        EM ends where a step gains less, in nats per position.
     max_iter : int
         Largest number of EM steps of each start.
     unknown : {"error", "missing"}
@@ -65,7 +67,7 @@ class ProbabilisticAutomaton(FittedAutomaton):
 
     Attributes
     ----------
-    start_, steps_, stop_ : arrays
+    initial_, steps_, stop_ : arrays
         (state,), (symbol, state, next state) and (state,) probabilities of one automaton; of a mean of
         several, that of which each follows one of them with its weight.
     parts_ : tuple of AutomatonTables
@@ -81,9 +83,10 @@ class ProbabilisticAutomaton(FittedAutomaton):
     Examples
     --------
     >>> from tacit.sequences.probabilistic_automaton import ProbabilisticAutomaton
-    >>> model = ProbabilisticAutomaton(n_states=2, learn="em").fit(["ab", "abab", "ab", ""] * 10)
+    >>> texts = ["ab", "abab", "ab", ""] * 10
+    >>> model = ProbabilisticAutomaton(n_states=2, learn="em").fit([list(text) for text in texts])
     >>> model.predict_next_proba(["a"]).round(1).tolist()  # a, b, end
-    [[0.0, 1.0, 0.0]]
+    [0.0, 1.0, 0.0]
     """
 
     abilities = FittedAutomaton.abilities | {"transitions"}
@@ -97,8 +100,8 @@ class ProbabilisticAutomaton(FittedAutomaton):
         tied: bool | str = "auto",
         n_samples: int = 20,
         n_sweeps: int = 400,
-        pseudo_counts: float = 1.0,
-        tol: float = 0.01,
+        pseudo_counts: float | str = "auto",
+        tol: float = 1e-7,
         max_iter: int = 200,
         unknown: str = "error",
         n_jobs: int | None = None,
@@ -144,7 +147,18 @@ class ProbabilisticAutomaton(FittedAutomaton):
         return max(part.n_states for part in self.parts_)
 
     @property
-    def start_(self) -> Array:
+    def n_parameters_(self) -> int:
+        """Free parameters of one automaton; of a mean of several they are not counted."""
+        if len(self.parts_) > 1:
+            raise NotAvailableError(
+                f"the mean of {len(self.parts_)} sampled automata has no number of parameters; fit with "
+                f'learn="em"'
+            )
+        layout = self.parts_[0].layout
+        return layout.size - len(layout.row_starts)
+
+    @property
+    def initial_(self) -> Array:
         """(state,) P(first state), of all parts in turn."""
         mean = self._mean
         return np.concatenate(
@@ -221,7 +235,7 @@ class ProbabilisticAutomaton(FittedAutomaton):
             raise ArgumentError(f'tied={self.tied!r}; give True, False or "auto"')
         for name in ("n_samples", "n_sweeps", "max_iter"):
             check_count(name, getattr(self, name))
-        check_number("pseudo_counts", self.pseudo_counts, positive=True)
+        check_number("pseudo_counts", self.pseudo_counts, positive=True, word="auto")
         check_number("tol", self.tol)
         return AutomatonSettings(
             n_states=None if isinstance(self.n_states, str) else int(self.n_states),
@@ -229,7 +243,9 @@ class ProbabilisticAutomaton(FittedAutomaton):
             learn=self.learn,
             n_samples=int(self.n_samples),
             n_sweeps=int(self.n_sweeps),
-            pseudo_counts=float(self.pseudo_counts),
+            pseudo_counts=(
+                None if isinstance(self.pseudo_counts, str) else float(self.pseudo_counts)
+            ),
             tol=float(self.tol),
             max_iter=int(self.max_iter),
             seed=seed,

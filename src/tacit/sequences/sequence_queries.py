@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from sklearn.base import DensityMixin
 
 from tacit.core.arguments import check_choice, check_count
-from tacit.core.model import Model
+from tacit.core.model import Counted, Model, Scored
 from tacit.errors import ArgumentError, DataError, NotAvailableError
 
 if TYPE_CHECKING:
     from tacit.sequences.data.sequences import Sequences
 
 Array = NDArray[np.float64]
+Answer = tuple[Array, dict[str, Any]]  # with a record of what had to be repaired
 Integers = NDArray[np.int64]
 
 
@@ -39,14 +40,21 @@ class Positions(Protocol):
         """Whether one sequence was given, not a list of them."""
         ...
 
+    @property
+    def joined(self) -> bool:
+        """Whether all were given in one array, with lengths."""
+        ...
 
-class SequenceModel(DensityMixin, Model):
+
+class SequenceModel(Scored, DensityMixin, Model):
     """Queries of a fitted model of sequences; missing symbols are summed out.
 
-    Sequences come as in `fit`. Answers about positions are an array for a single sequence, else a list with
-    one for each; answers about what comes next have one row for each sequence, none for a single one.
+    Sequences come as in `fit`. Answers about positions are a list with an array for each sequence; one array
+    for a single sequence, and for sequences that came in one array with their lengths. Answers about what
+    comes next have one row for each sequence, none for a single one.
 
     A model says what it knows by `_log_probs` and `_next_probs`, which get sequences that are already read.
+    Both return what had to be repaired, too.
     """
 
     kind = "sequences"
@@ -58,10 +66,6 @@ class SequenceModel(DensityMixin, Model):
     n_jobs: int | None = None
     # Whether a model says where sequences end: the probabilities of all sequences of any length sum to one.
     _models_ends = False
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether there is something to ask."""
-        return hasattr(self, "diagnostics_")
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn wants to know: symbols may be text, and may be missing."""
@@ -82,7 +86,7 @@ class SequenceModel(DensityMixin, Model):
         self._check_fitted()
         return max(int(self.diagnostics_.get("n_steps", 1)), 1)
 
-    def score_samples(self, X: Any, lengths: Any = None) -> Array:
+    def score_samples(self, X: Any, lengths: Any = None, *, return_repairs: bool = False) -> Any:
         """Natural log of the probability of each sequence: (sequence,); 0 for an empty one without an end.
 
         Parameters
@@ -91,8 +95,12 @@ class SequenceModel(DensityMixin, Model):
             As in `fit`.
         lengths : (sequence,) integers, optional
             Where X holds all sequences in turn.
+        return_repairs : bool
+            Whether to return a dict of what had to be repaired of negative estimates, too; an empty one
+            where nothing can be negative.
         """
-        return self._log_probs(self._read(X, lengths))
+        values, repairs = self._log_probs(self._read(X, lengths))
+        return (values, repairs) if return_repairs else values
 
     def score(self, X: Any, y: Any = None, *, lengths: Any = None) -> float:
         """Mean natural-log probability of a sequence: the mean of `score_samples`.
@@ -107,14 +115,20 @@ class SequenceModel(DensityMixin, Model):
         self._check_fitted()
         lengths = lengths_from(X, y, lengths, rows=self._rows_are_positions)
         sequences = self._read(X, lengths)
-        return float(self._log_probs(sequences).mean()) if len(sequences.lengths) else 0.0
+        return float(self._log_probs(sequences)[0].mean()) if len(sequences.lengths) else 0.0
 
-    def perplexity(self, X: Any, lengths: Any = None, *, ends: bool | None = None) -> float:
+    def perplexity(
+        self,
+        X: Any,
+        lengths: Any = None,
+        *,
+        ends: bool | None = None,
+        return_counts: bool = False,
+    ) -> Any:
         """``exp`` of the mean negative natural-log probability of a symbol given those before it.
 
         Symbols that are missing are summed out and not counted; nor are unknown ones, where
-        ``unknown="missing"`` (else they are an error). How many there were of each kind is put into
-        ``diagnostics_["perplexity"]``.
+        ``unknown="missing"`` (else they are an error).
 
         Parameters
         ----------
@@ -123,6 +137,8 @@ class SequenceModel(DensityMixin, Model):
         ends : bool, optional
             Whether the end of each sequence counts as one symbol more. By default where the model says where
             sequences end; without it what comes before the end is scored alone.
+        return_counts : bool
+            Whether to return a dict of how many symbols, ends, unknown and missing ones there were, too.
         """
         with_ends = self._models_ends if ends is None else ends
         if with_ends and not self._models_ends:
@@ -138,17 +154,21 @@ class SequenceModel(DensityMixin, Model):
             )
         ask = self._log_probs if with_ends == self._models_ends else self._log_prefixes
         n_gone = sequences.n_positions - n_symbols
+        found = float(np.exp(-ask(sequences)[0].sum() / (n_symbols + n_ends)))
+        if not return_counts:
+            return found
         n_unknown = self._n_unknown(X, lengths, n_gone)
-        self.diagnostics_["perplexity"] = {
-            "n_symbols": n_symbols,
-            "n_ends": n_ends,
-            "n_unknown": n_unknown,
-            "n_missing": n_gone - n_unknown,
-        }
-        return float(np.exp(-ask(sequences).sum() / (n_symbols + n_ends)))
+        counts = {"n_symbols": n_symbols, "n_ends": n_ends, "n_unknown": n_unknown}
+        return found, counts | {"n_missing": n_gone - n_unknown}
 
     def predict_next_proba(
-        self, X: Any, lengths: Any = None, *, every: bool = False, steps: int = 1
+        self,
+        X: Any,
+        lengths: Any = None,
+        *,
+        all_positions: bool = False,
+        steps: int = 1,
+        return_repairs: bool = False,
     ) -> Any:
         """P(next symbol | the whole sequence so far), in the order of `symbols_`.
 
@@ -158,33 +178,39 @@ class SequenceModel(DensityMixin, Model):
         ----------
         X : sequences
         lengths : (sequence,) integers, optional
-        every : bool
+        all_positions : bool
             Whether to answer at each position, given those before it alone.
         steps : int
             How far ahead: 1 is the next symbol, 2 the one after it, whatever comes between.
+        return_repairs : bool
+            See `score_samples`.
 
         Returns
         -------
         (sequence, symbol) array; without its first axis for a single sequence
-            With `every` (time, symbol) for each sequence.
+            With `all_positions` (time, symbol) for each sequence.
         """
         check_count("steps", steps)
         sequences = self._read(X, lengths)
-        found = self._next_probs(sequences, every=bool(every), steps=int(steps))
-        return per_position(sequences, found) if every else per_sequence(sequences, found)
+        found, repairs = self._next_probs(
+            sequences, all_positions=bool(all_positions), steps=int(steps)
+        )
+        arranged = per_position if all_positions else per_sequence
+        answer = arranged(sequences, found)
+        return (answer, repairs) if return_repairs else answer
 
     # -- what a model has to say ------------------------------------------------------------------
 
-    def _log_probs(self, sequences: Any) -> Array:
+    def _log_probs(self, sequences: Any) -> Answer:
         """(sequence,) natural logs of probabilities."""
         raise NotImplementedError
 
-    def _log_prefixes(self, sequences: Any) -> Array:
+    def _log_prefixes(self, sequences: Any) -> Answer:
         """(sequence,) natural logs of P(a sequence starts so), of models that say where sequences end."""
         raise NotImplementedError
 
-    def _next_probs(self, sequences: Any, *, every: bool, steps: int) -> Array:
-        """(sequence, symbol) after each sequence; (position, symbol) given those before with `every`."""
+    def _next_probs(self, sequences: Any, *, all_positions: bool, steps: int) -> Answer:
+        """(sequence, symbol) after each sequence, or (position, symbol) given those before."""
         raise NotImplementedError
 
     @property
@@ -193,12 +219,6 @@ class SequenceModel(DensityMixin, Model):
         return False
 
     # -- within -----------------------------------------------------------------------------------
-
-    def _check_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            from sklearn.utils.validation import check_is_fitted
-
-            check_is_fitted(self)
 
     def _read(self, X: Any, lengths: Any = None) -> Any:
         """Sequences for a query, by the symbols that are known."""
@@ -213,9 +233,11 @@ class SequenceModel(DensityMixin, Model):
         symbols = getattr(self, "symbols_", ())
         if not symbols or not isinstance(given, str | list | tuple | np.ndarray):
             return given
+        if isinstance(given, str):
+            return [list(given)]
         known = {*symbols, None}
         is_known = [isinstance(each, Hashable) and each in known for each in given]
-        return [given] if isinstance(given, str) or not is_known or any(is_known) else given
+        return [given] if not is_known or any(is_known) else given
 
     def _read_one(self, given: Any) -> Any:
         """What was given as one sequence: text, symbols, or a list of one sequence."""
@@ -244,9 +266,23 @@ class SequenceModel(DensityMixin, Model):
         self.n_features_in_ = int(X.shape[1]) if is_table else 1
 
 
+class CountedSequences(Counted, SequenceModel):
+    """Models of sequences with a countable number of free parameters: information criteria."""
+
+    def aic(self, X: Any, lengths: Any = None) -> float:
+        """Akaike's information criterion on X; smaller is better."""
+        return 2.0 * self.n_parameters_ - 2.0 * float(self.score_samples(X, lengths).sum())
+
+    def bic(self, X: Any, lengths: Any = None) -> float:
+        """The Bayesian information criterion on X, whose positions are counted; smaller is better."""
+        sequences = self._read(X, lengths)
+        penalty = self.n_parameters_ * np.log(max(sequences.n_positions, 1))
+        return float(penalty - 2.0 * self._log_probs(sequences)[0].sum())
+
+
 def per_position(sequences: Positions, values: NDArray[Any]) -> Any:
-    """An array over positions as it is for a single sequence, else as a list with one for each."""
-    if sequences.single:
+    """An array over positions as a list with one for each sequence, unless these came in one array."""
+    if sequences.single or sequences.joined:
         return values
     return [values[first:stop] for first, stop in pairwise(sequences.ends.tolist())]
 

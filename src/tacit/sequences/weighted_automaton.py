@@ -69,15 +69,14 @@ class WeightedAutomaton(FittedAutomaton):
     tree_ : PrefixTree
         What was learnt from; not kept in files.
     diagnostics_ : dict
-        In plain values: what was chosen and tried, "stable" (whether the spectral radius is below one);
-        after a query "repairs".
+        In plain values: what was chosen and tried, "stable" (whether the spectral radius is below one).
 
     Examples
     --------
     >>> from tacit.sequences.weighted_automaton import WeightedAutomaton
-    >>> model = WeightedAutomaton(rank=2).fit(["ab", "abab", "ab", "", "ababab"] * 8)
+    >>> model = WeightedAutomaton(rank=2).fit([list("ab"), list("abab"), [], list("ababab")] * 8)
     >>> model.predict_next_proba(["a"]).round(1).tolist()  # a, b, end
-    [[0.0, 1.0, 0.0]]
+    [0.0, 1.0, 0.0]
     """
 
     _file = WEIGHTED_AUTOMATON_FILE

@@ -98,8 +98,8 @@ def test_the_next_numbers_are_predicted(run, folder, tmp_path):
     fitted = tacit.load(folder / "one.tacit")
     said = run("predict", "one.tacit", "one.csv", "--each", "-o", tmp_path / "p.csv")
     found = rows_of((tmp_path / "p.csv").read_text())
-    (means,) = fitted.expectation(given("one"), every=True)
-    (quantiles,) = fitted.quantiles(given("one"), [0.05, 0.5, 0.95], every=True)
+    (means,) = fitted.expectation(given("one"), all_positions=True)
+    (quantiles,) = fitted.quantiles(given("one"), [0.05, 0.5, 0.95], all_positions=True)
     assert means.tolist() == column(found, "v")
     assert quantiles[:, 2].tolist() == column(found, "v 95%")
     error = np.nanmean(np.abs(given("one")[0] - quantiles[:, 1]))
@@ -110,10 +110,10 @@ def test_the_next_numbers_are_predicted(run, folder, tmp_path):
 def test_states_behind_the_positions_are_told(run, folder):
     fitted = tacit.load(folder / "long.tacit")
     found = rows_of(run("predict", "long.tacit", "long.csv", "--states"))
-    paths, logs = fitted.viterbi([A, B])
+    paths, logs = fitted.predict([A, B], return_log_probs=True)
     assert [row["who"] for row in found] == ["a"] * 90 + ["b"] * 60
     assert [int(row["state"]) for row in found] == np.concatenate(paths).tolist()
-    assert np.concatenate(fitted.smooth([A, B]))[:, 1].tolist() == column(found, "P(state=1)")
+    assert np.concatenate(fitted.posterior([A, B]))[:, 1].tolist() == column(found, "P(state=1)")
     assert [int(row["position"]) for row in found] == [*range(90), *range(60)]
     said = json.loads(run("predict", "long.tacit", "long.csv", "--states", "--json"))
     assert said["log_probs"] == pytest.approx(logs.tolist(), rel=1e-12)
@@ -123,12 +123,12 @@ def test_states_behind_the_positions_are_told(run, folder):
 
 
 def test_states_of_symbols_are_told_too(run, tmp_path):
-    lines, path = ["aabbb", "ba", "abab"], tmp_path / "letters.txt"
+    lines, path = [list("aabbb"), list("ba"), list("abab")], tmp_path / "letters.txt"
     path.write_text("".join(" ".join(line) + "\n" for line in lines))
     model = tacit.HMM(2, "em", n_restarts=1).fit(lines)
     model.save(tmp_path / "m.tacit")
     found = rows_of(run("predict", tmp_path / "m.tacit", path, "--states"))
-    paths, _ = model.viterbi(lines)
+    paths = model.predict(lines)
     assert [int(row["state"]) for row in found] == np.concatenate(paths).tolist()
     assert [row["sequence"] for row in found] == list("00000112222")
     tacit.ChowLiuTree().fit({"x": ["a", "c"] * 20, "y": ["b", "d"] * 20}).save(tmp_path / "t.tacit")
@@ -183,7 +183,7 @@ def test_pictures_are_drawn(run, tmp_path):
         (
             ["one.csv", "--drop", "date", "--learn", "spectral"],
             1,
-            "learn='spectral' with emissions",
+            "learn='spectral' with numbers",
         ),
     ],
 )

@@ -152,7 +152,7 @@ def test_every_position_is_predicted_from_those_before_it(run, folder, tmp_path)
     fitted = model(folder, "hmm")
     said = run("predict", "hmm.tacit", "test.txt", "--each", "-o", tmp_path / "p.csv")
     found = rows_of((tmp_path / "p.csv").read_text())
-    chances = np.concatenate(fitted.predict_next_proba(TEST, every=True))
+    chances = np.concatenate(fitted.predict_next_proba(TEST, all_positions=True))
     assert [float(row["P(dog)"]) for row in found] == pytest.approx(chances[:, 1].tolist())
     truth = [word for each in TEST for word in each]
     right = sum(row["next"] == word for row, word in zip(found, truth, strict=True))
@@ -202,7 +202,7 @@ def test_what_came_before_is_given_as_words_or_letters(run, folder, tmp_path):
     assert json.loads(said) == expected
     out = tmp_path / "m.tacit"
     run("fit", "automaton", "genes.fa", "-o", out, "--kind", "weighted", "--states", 2)
-    expected = tacit.load(out).sample(5, given=["TD"], random_state=1)
+    expected = tacit.load(out).sample(5, given="TD", random_state=1)
     assert json.loads(run("sample", out, "-n", 5, "-g", "TD", "--seed", 1, "--json")) == expected
 
 

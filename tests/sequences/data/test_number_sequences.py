@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from tacit.errors import ArgumentTypeError, DataError
-from tacit.sequences.data.number_sequences import folds, read_series
+from tacit.sequences.data.number_sequences import folds, holds_numbers, read_series
 
 
 def test_all_forms_of_the_same_sequences_are_read_alike():
@@ -28,7 +28,11 @@ def test_all_forms_of_the_same_sequences_are_read_alike():
         assert found.lengths.tolist() == [2, 3]
         assert found.names == ("x0",)
         assert not found.single
-        assert [part.tolist() for part in found.split(np.arange(5))] == [[0, 1], [2, 3, 4]]
+        assert found.joined == isinstance(form, tuple)
+        if found.joined:
+            assert found.split(np.arange(5)).tolist() == [0, 1, 2, 3, 4]
+        else:
+            assert [part.tolist() for part in found.split(np.arange(5))] == [[0, 1], [2, 3, 4]]
 
 
 def test_one_array_is_one_sequence_and_columns_have_names():
@@ -98,3 +102,38 @@ def test_every_position_is_left_out_by_one_fold(n, n_folds, block):
     masks = list(folds(n, n_folds, block))
     assert len(masks) == n_folds
     assert (np.sum(masks, axis=0) == 1).all()
+
+
+NUMBERS = [
+    [0.5, 1.5],
+    [1, 2.5, None],
+    [[1.0, 2.0], [3.0]],
+    [[1, 2], [2.5, None]],
+    np.ones(3),
+    np.ones((3, 2), dtype=np.float32),
+    [np.ones(3), np.ones((2, 1))],
+    (np.ones(4), [2, 2]),
+    ([1.0, 2.0], [2]),
+    pd.Series([1.0, 2.0]),
+    pd.DataFrame({"a": [1.0, 2.0], "b": [3, 4]}),
+]
+SYMBOLS = [
+    [1, 2, 2],
+    [1, float("nan"), 2],
+    [[1, 2], [None, 1]],
+    ["a", "b"],
+    [["a"], [1.5]],
+    [1.5, "a"],
+    np.arange(3),
+    np.array(["a", "b"]),
+    (np.arange(4), [2, 2]),
+    pd.DataFrame({"sequence": [1, 1], "symbol": [1.0, 2.0]}),
+    "file.txt",
+    [],
+]
+
+
+@pytest.mark.parametrize(("expected", "forms"), [(True, NUMBERS), (False, SYMBOLS)])
+def test_floats_are_numbers_and_everything_else_symbols(expected, forms):
+    for form in forms:
+        assert holds_numbers(form) is expected, form

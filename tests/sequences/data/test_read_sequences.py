@@ -22,6 +22,7 @@ from tacit.errors import (
     DataError,
     FileFormatError,
     MissingDataError,
+    SymbolWarning,
 )
 from tacit.sequences.data import symbols as symbols_module
 from tacit.sequences.data.read_sequences import read_sequences
@@ -166,10 +167,21 @@ def test_a_frame_of_one_column_may_have_lengths(frame):
     assert lists_of(found) == NUMBERS
 
 
-def test_strings_are_sequences_of_characters():
+def test_a_list_of_strings_is_one_sequence_of_words():
+    words = ["home", "search", "home", "TÄ😀"]
+    for kind in (list, tuple, np.array, pd.Series, pa.array, pl.Series):
+        found = read_sequences(kind(words))
+        assert lists_of(found) == [words]
+        assert found.single
+        assert found.symbols == ("TÄ😀", "home", "search")
+    with pytest.warns(SymbolWarning, match=r"\[list\(text\) for text in texts\]"):
+        read_sequences([f"text{number}" for number in range(10)])
+
+
+def test_strings_among_lists_and_in_a_column_of_sequences_are_characters():
     texts = ["ACCA", "", "TÄ😀"]
-    forms = [kind(texts) for kind in (list, tuple, np.array, pd.Series, pa.array, pl.Series)]
-    for form in (*forms, ["ACCA", [], list("TÄ😀")], ["ACCA", b"", "TÄ😀"]):
+    forms = [kind({"sequence": texts}) for kind in (pd.DataFrame, pa.table, pl.DataFrame)]
+    for form in (*forms, ["ACCA", [], list("TÄ😀")], [b"ACCA", b"", list("TÄ😀")]):
         found = read_sequences(form)
         assert lists_of(found) == [list("ACCA"), [], list("TÄ😀")]
         assert found.symbols == ("A", "C", "T", "Ä", "😀")
@@ -285,7 +297,7 @@ def test_text_stands_for_numbers_and_numbers_for_text():
     assert read_sequences([[2, 1]], symbols=("1", "2")).codes.tolist() == [1, 0]
 
 
-def test_an_unknown_symbol_is_named_with_its_place_and_the_nearest():
+def test_an_unknown_symbol_is_named_with_its_place_and_one_that_is_near():
     with pytest.raises(
         CategoryError, match=r"sequence 2 holds 'adz' at position 1.*did you mean 'adj'"
     ):
@@ -293,11 +305,13 @@ def test_an_unknown_symbol_is_named_with_its_place_and_the_nearest():
     with pytest.raises(CategoryError, match=r"sequence 0 holds 9 at position 2.*symbols. They are"):
         read_sequences(np.array([[3, 7, 9]]), symbols=(3, 7))
     with pytest.raises(CategoryError, match=r"sequence 1 holds 'c' at position 0"):
-        read_sequences(read_sequences(["ab", "c"]), symbols="ab")
+        read_sequences(read_sequences([["a", "b"], ["c"]]), symbols="ab")
+    with pytest.raises(CategoryError, match=r"holds 'ab'.*given as \[list\(text\)\]"):
+        read_sequences(["ab"], symbols="ab")
     found = read_sequences([["a", "z"]], symbols="ab", unknown="missing")
     assert found.codes.tolist() == [0, -1]
     assert read_sequences(
-        read_sequences(["az"]), symbols="ab", unknown="missing"
+        read_sequences([["a", "z"]]), symbols="ab", unknown="missing"
     ).codes.tolist() == [0, -1]
 
 
@@ -442,7 +456,7 @@ def test_strings_of_the_competition_bring_their_symbols(tmp_path):
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path):
-    with pytest.raises(MissingDataError, match=r"no file 'ACGT'; text that is itself a sequence"):
+    with pytest.raises(MissingDataError, match=r"no file 'ACGT'; a text that is itself a sequence"):
         read_sequences("ACGT")
     for name in ("none.fa", "none.csv", "none.parquet", "none.txt"):
         with pytest.raises(MissingDataError, match="there is no file"):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from oracles.letters import letters
 from tacit import load
 from tacit.errors import DataError, NotAvailableError
 from tacit.sequences.hmm import HMM
@@ -32,7 +33,7 @@ def in_chunks(sizes, **arguments):
 
 
 def same(one, other):
-    for name in ("start_", "transitions_", "means_", "covariances_"):
+    for name in ("initial_", "transitions_", "means_", "covariances_"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
@@ -73,12 +74,14 @@ def test_chunks_that_do_not_fit_are_refused(tmp_path):
     with pytest.raises(DataError, match="columns"):
         model.partial_fit(drawn(5, 1, n_columns=3))
     with pytest.raises(NotAvailableError, match="other things"):
-        model.set_params(emissions="categorical").partial_fit(["ab"])
+        model.set_params(emissions="categorical").partial_fit(letters(["ab"]))
     model.set_params(emissions="gaussian").save(tmp_path / "m.tacit")
     with pytest.raises(NotAvailableError, match="call fit"):
         load(tmp_path / "m.tacit").partial_fit(DATA)
     with pytest.raises(NotAvailableError, match="other things"):
-        HMM(2, "tensor").fit(["abab", "ba"]).set_params(emissions="gaussian").partial_fit(DATA)
+        HMM(2, "tensor").fit(letters(["abab", "ba"])).set_params(emissions="gaussian").partial_fit(
+            DATA
+        )
 
 
 def test_a_column_without_numbers_may_get_some_later_but_not_never():

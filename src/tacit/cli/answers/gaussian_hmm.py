@@ -128,8 +128,8 @@ def predicted_numbers(
 
     read, name = sequences_for(fitted, data), target_of(fitted, target)
     asked, place = checked_shares(shares, SHARES), list(fitted.names_).index(name)
-    means = fitted.expectation(read.series, every=each)
-    quantiles = fitted.quantiles(read.series, [*asked, 0.5], every=each)
+    means = fitted.expectation(read.series, all_positions=each)
+    quantiles = fitted.quantiles(read.series, [*asked, 0.5], all_positions=each)
     labels = read.labels
     if each:
         means, quantiles, labels = np.concatenate(means), np.concatenate(quantiles), _each(read)

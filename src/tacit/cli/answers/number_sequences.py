@@ -137,30 +137,30 @@ def _long(labels: list[Any], names: Sequence[str], matrix: Any, layout: dict[str
 
 
 def score_sequences(fitted: Any, data: Path, output: Path | None, *, json: bool) -> None:
-    """Tell the mean log-density of a position given those before it; write that of each sequence."""
+    """Tell the mean log-density of a sequence, and of a position given those before it."""
     import numpy as np
 
     from tacit.cli.output import console, print_json, put_table
 
     read = sequences_for(fitted, data)
+    logs, repairs = fitted.score_samples(read.series, return_repairs=True)
     if output is not None:
         import pyarrow as pa
 
-        columns = {read.heading: read.labels, "log_density": fitted.score_samples(read.series)}
-        put_table(pa.table(columns), output)
-    there = ~np.isnan(read.series.values).all(axis=1)
-    logs = np.concatenate(fitted.log_predictive(read.series))[there]
-    mean, n = float(logs.mean()), len(logs)
+        put_table(pa.table({read.heading: read.labels, "log_density": logs}), output)
+    n, n_positions = len(logs), int((~np.isnan(read.series.values).all(axis=1)).sum())
+    mean = float(logs.mean())
+    each = float(logs.sum() / n_positions) if n_positions else float("nan")
     spread = float(logs.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
-    n_sequences = len(read.labels)
     if json:
-        said = {"score": mean, "standard_error": spread, "n_positions": n}
-        print_json({**said, "n_sequences": n_sequences, "repairs": _repairs(fitted)})
+        said = {"score": mean, "standard_error": spread, "n_sequences": n}
+        said |= {"n_positions": n_positions, "per_position": each}
+        print_json({**said, "repairs": repairs})
         return
     error = f" ± {spread:.4f}" if np.isfinite(spread) else ""
-    plural = "" if n_sequences == 1 else "s"
+    plural = "" if n == 1 else "s"
     console().print(
-        f"{mean:.4f}{error} nats per position, {n} positions of {n_sequences} sequence{plural}",
+        f"{mean:.4f}{error} nats per sequence, {n} sequence{plural}; {each:.4f} nats per position",
         markup=False,
     )
 
@@ -176,7 +176,7 @@ def predicted_sequences(
     read = sequences_for(fitted, data)
     name = target_of(fitted, target)
     asked = checked_shares(shares, SHARES)
-    about = {"target": name, "each": each}
+    about = {"target": name, "all_positions": each}
     means = fitted.expectation(read.series, **about)
     quantiles = fitted.quantiles(read.series, [*asked, 0.5], **about)
     labels = read.labels
@@ -285,8 +285,3 @@ def target_of(fitted: Any, target: str | None) -> str:
     if target is not None and target not in fitted.names_:
         raise ColumnError(unknown_column_text(target, fitted.names_))
     return str(target or fitted.names_[0])
-
-
-def _repairs(fitted: Any) -> dict[str, Any]:
-    found: dict[str, Any] = fitted.diagnostics_.get("repairs", {})
-    return found

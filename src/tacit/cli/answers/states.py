@@ -21,7 +21,7 @@ def states_of(fitted: Any, data: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
     if hasattr(fitted, "schema_") and hasattr(fitted, "posterior"):
         return _states_of_rows(fitted, data)
-    if not hasattr(fitted, "viterbi"):
+    if not fitted.can("paths"):
         raise NotAvailableError(
             f"{type(fitted).__name__} has no hidden states over time (fit hmm); leave --states out"
         )
@@ -32,9 +32,9 @@ def states_of(fitted: Any, data: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     else:
         words = symbols.sequences_for(fitted, data)
         held, labels, heading = words.sequences, words.labels, words.heading
-    paths, logs = fitted.viterbi(held)
+    paths, logs = fitted.predict(held, return_log_probs=True)
     path = np.concatenate([np.zeros(0, dtype=np.int32), *paths])
-    shares = np.concatenate([np.zeros((0, fitted.n_states_)), *fitted.smooth(held)])
+    shares = np.concatenate([np.zeros((0, fitted.n_states_)), *fitted.posterior(held)])
     named = [one for one, n in zip(labels, held.lengths, strict=True) for _ in range(n)]
     places = np.arange(len(path)) - np.repeat(held.ends[:-1], held.lengths)
     columns: dict[str, Any] = {} if labels == [""] else {heading: named}

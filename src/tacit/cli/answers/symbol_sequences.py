@@ -180,7 +180,7 @@ def score_symbols(fitted: Any, data: Path, output: Path | None, *, json: bool) -
     from tacit.errors import DataError
 
     read = sequences_for(fitted, data)
-    logs = fitted.score_samples(read.sequences)
+    logs, repairs = fitted.score_samples(read.sequences, return_repairs=True)
     n = len(logs)
     if not n:
         raise DataError(f"{str(data)!r} holds no sequence")
@@ -189,7 +189,6 @@ def score_symbols(fitted: Any, data: Path, output: Path | None, *, json: bool) -
 
         columns = {read.heading: read.labels, "length": read.sequences.lengths, "log_prob": logs}
         put_table(pa.table(columns), output)
-    repairs = dict(fitted.diagnostics_.get("repairs", {}))
     n_symbols = int((read.sequences.codes >= 0).sum())
     n_events = n_symbols + (n if _says_ends(fitted) else 0)
     mean, each = float(logs.mean()), float(logs.sum() / n_events) if n_events else float("nan")
@@ -220,7 +219,7 @@ def predicted_symbols(
 
     read = sequences_for(fitted, data)
     sequences, labels = read.sequences, read.labels
-    chances = fitted.predict_next_proba(sequences, every=each)
+    chances = fitted.predict_next_proba(sequences, all_positions=each)
     if each:
         chances = np.concatenate([np.zeros((0, chances[0].shape[1] if chances else 0)), *chances])
         labels = [one for one, n in zip(labels, sequences.lengths, strict=True) for _ in range(n)]

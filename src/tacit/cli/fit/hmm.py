@@ -53,7 +53,7 @@ Features = Annotated[
 Stationary = Annotated[
     bool, typer.Option("--stationary", help="Sequences start anywhere in a long run.")
 ]
-Gain = Annotated[float, typer.Option(help="Gain in nats at which em stops.")]
+Gain = Annotated[float, typer.Option(help="Gain in nats per position at which EM stops.")]
 
 
 @unfolded
@@ -70,9 +70,9 @@ def hmm(
     features: Features = "auto",
     stationary: Stationary = False,
     validation: learning.SequencesAside = None,
-    pseudo_counts: learning.Prior = 1.0,
+    pseudo_counts: learning.PseudoCounts = "auto",
     restarts: learning.Restarts = 5,
-    tol: Gain = 1e-2,
+    tol: Gain = 5e-7,
     max_iter: learning.MaxIter = 300,
     *,
     running: learning.Running,
@@ -107,7 +107,7 @@ def hmm(
         covariance=covariance.value,
         features=learning.number_or_auto(features, int, "--features"),
         stationary=stationary,
-        pseudo_counts=pseudo_counts,
+        pseudo_counts=learning.number_or_auto(pseudo_counts, float, "--pseudo-counts"),
         n_restarts=restarts,
         tol=tol,
         max_iter=max_iter,

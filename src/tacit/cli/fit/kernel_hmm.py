@@ -48,7 +48,7 @@ def kernel_hmm(
     validation: learning.SequencesAside = None,
     drop: learning.Drop = None,
     max_iter: learning.MaxIter = 500,
-    pseudo_counts: learning.Prior = 1.0,
+    pseudo_counts: learning.PseudoCounts = "auto",
     *,
     running: learning.Running,
 ) -> None:
@@ -71,7 +71,7 @@ def kernel_hmm(
         bandwidth=learning.number_or_auto(bandwidth, float, "--bandwidth"),
         n_bells=learning.number_or_auto(bells, int, "--bells"),
         n_components=learning.number_or_auto(components, int, "--components"),
-        pseudo_counts=pseudo_counts,
+        pseudo_counts=learning.number_or_auto(pseudo_counts, float, "--pseudo-counts"),
         max_iter=max_iter,
         **running.arguments(),
     )

@@ -43,9 +43,6 @@ MaxIter = Annotated[int, typer.Option(min=1, help="Most steps of an iteration.")
 PseudoCounts = Annotated[
     str, typer.Option(metavar="X|auto", help="Pseudo-counts of each row of a table.")
 ]
-Prior = Annotated[
-    float, typer.Option(metavar="X", help="Strength of the prior; 1 is the usual one.")
-]
 SequencesAside = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Sequences to choose with; without them a part of DATA."),

@@ -32,6 +32,9 @@ class Series:
     lengths: Integers  # (sequence,)
     names: tuple[str, ...]  # of the columns
     single: bool = False  # whether it was given as one sequence, not as a list of them
+    joined: bool = (
+        False  # whether all were given in one array, with lengths: answers are joined too
+    )
 
     @property
     def n_columns(self) -> int:
@@ -44,8 +47,8 @@ class Series:
         return np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
 
     def split(self, values: NDArray[Any]) -> list[NDArray[Any]] | NDArray[Any]:
-        """An array over all positions as one array for each sequence; as it is for a single one."""
-        if self.single:
+        """An array over all positions as one array for each sequence, unless these came in one array."""
+        if self.single or self.joined:
             return values
         return [values[first:stop] for first, stop in pairwise(self.ends)]
 
@@ -166,7 +169,7 @@ def _with_lengths(values: Any, lengths: Any) -> Series:
             f"lengths sum to {int(counts.sum())} (least: {int(counts.min(initial=0))}), but there are "
             f"{len(rows)} positions; give lengths that sum to them, or a list of sequences"
         )
-    return Series(rows, counts, names)
+    return Series(rows, counts, names, joined=True)
 
 
 def _joined(parts: list[tuple[Array, tuple[str, ...]]]) -> Series:
@@ -207,6 +210,60 @@ def _rows(values: Any, number: int | None) -> tuple[Array, tuple[str, ...]]:
     if found.ndim == 2 and columns is not None and len(columns) == rows.shape[1]:
         names = tuple(str(name) for name in columns)
     return rows, names
+
+
+def holds_numbers(X: Any) -> bool:
+    """Whether sequences are of numbers: arrays of floats, or lists of numbers with floats among them.
+
+    Integers, text and anything else are symbols; so is what a file, or a frame with a row for each symbol,
+    holds.
+    """
+    if isinstance(X, Series):
+        return True
+    if isinstance(X, tuple) and _has_lengths(X):
+        X = X[0]
+    if isinstance(X, list | tuple):
+        return _float_among(X)
+    if isinstance(X, np.ndarray) and X.dtype.kind == "O":
+        return _float_among(X.ravel().tolist())
+    if isinstance(X, np.ndarray):
+        return bool(X.dtype.kind == "f")
+    if isinstance(X, str | bytes) or not hasattr(X, "__array__"):
+        return False
+    if "symbol" in getattr(X, "columns", getattr(X, "column_names", ())):
+        return False
+    try:
+        return np.asarray(X).dtype.kind == "f"
+    except (TypeError, ValueError):
+        return False
+
+
+def _float_among(values: Any) -> bool:
+    """Whether there is a float, and nothing but numbers and what is missing."""
+    found = False
+    for value in values:
+        if value is None or isinstance(value, int | np.integer):
+            continue
+        if isinstance(value, float | np.floating):
+            found = found or value == value  # noqa: PLR0124  NaN is missing, among integers too
+        elif isinstance(value, np.ndarray) or _is_nested(value):
+            numbers = holds_numbers(value)
+            found = found or numbers
+            if not numbers and not _is_empty_or_whole(value):
+                return False
+        else:
+            return False
+    return found
+
+
+def _is_empty_or_whole(values: Any) -> bool:
+    """Whether a sequence holds nothing but integers and what is missing."""
+    if isinstance(values, np.ndarray):
+        return values.dtype.kind in "iub" or not values.size
+    return all(
+        value is None or isinstance(value, int | np.integer) or value != value  # noqa: PLR0124
+        for value in values
+    )
 
 
 def folds(n_positions: int, n_folds: int, block: int) -> Iterator[NDArray[np.bool_]]:

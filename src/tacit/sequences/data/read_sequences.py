@@ -2,9 +2,9 @@
 
 What is understood:
 
-* a list of sequences, each a list, tuple or array of symbols, or a string, which is a sequence of characters;
-* one sequence: a list or array of symbols. Text among them would be ambiguous, so a list of strings is always
-  a list of sequences; give one sequence of words as ``[words]``;
+* a list of sequences, each a list, tuple or array of symbols;
+* one sequence: a list or array of symbols. A list of strings is one sequence of words; for sequences of
+  characters give ``[list(text) for text in texts]``;
 * all sequences in turn with `lengths`, as hmmlearn has it: X an array, a column or a list. A tuple of such an
   X and of integers, ``(X, lengths)``, is the same;
 * an array with two axes, or a frame: each row is a sequence;
@@ -16,6 +16,7 @@ What is understood:
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 
 from tacit.core.input.chunks import check_size
 from tacit.core.input.values import Distinct
-from tacit.errors import ArgumentError, ArgumentTypeError, DataError
+from tacit.errors import ArgumentError, ArgumentTypeError, DataError, SymbolWarning
 from tacit.sequences.data.fasta import SUFFIXES as FASTA_SUFFIXES
 from tacit.sequences.data.fasta import read_fasta
 from tacit.sequences.data.sequence_files import (
@@ -53,6 +54,8 @@ _FORMS = (
     "give a list of sequences, (X, lengths), an array with a sequence in each row, a frame with a column "
     "'sequence', or a path"
 )
+
+_MANY = 10  # strings that all differ are hardly the words of one sequence
 
 # All positions in turn, how many each sequence has, and whether there was one, not a list.
 Flat = tuple[Distinct, Integers, bool]
@@ -98,7 +101,7 @@ def read_sequences(
 
     Examples
     --------
-    >>> found = read_sequences(["ACCA", "", "TA"])
+    >>> found = read_sequences([list("ACCA"), [], list("TA")])
     >>> found.symbols, found.codes.tolist(), found.lengths.tolist()
     (('A', 'C', 'T'), [0, 1, 1, 0, 2, 0], [4, 0, 2])
     >>> read_sequences([[3], [7], [3]], lengths=[2, 1]).codes.tolist()
@@ -119,8 +122,9 @@ def read_sequences(
         found, counts, single = _with_lengths(X, lengths)
     else:
         found, counts, single = _flat(X, sequence, symbol)
+    joined = lengths is not None
     if known is not None:
-        return Sequences(encoded(found, counts, known, unknown), counts, known, single)
+        return Sequences(encoded(found, counts, known, unknown), counts, known, single, joined)
     if len(counts) == 0:
         raise DataError(f"there is no sequence to learn from; {_FORMS}")
     codes, ordered = learnt(found)
@@ -129,7 +133,21 @@ def read_sequences(
             f"no symbol to learn from in {len(counts)} sequences of {len(codes)} positions: "
             f"all are empty or missing; give longer ones"
         )
-    return Sequences(codes, counts, ordered, single)
+    if single:
+        _warn_of_texts(codes, ordered)
+    return Sequences(codes, counts, ordered, single, joined)
+
+
+def _warn_of_texts(codes: NDArray[np.int32], symbols: tuple[Any, ...]) -> None:
+    """Warn where the words of one sequence are more likely texts, each a sequence of characters."""
+    longest = max((len(each) for each in symbols if isinstance(each, str)), default=0)
+    if len(codes) >= _MANY and len(symbols) == len(codes) and longest > 1:
+        warnings.warn(
+            f"all {len(codes)} strings of this list differ, and each is taken as a symbol; for sequences of "
+            f"characters give [list(text) for text in texts]",
+            SymbolWarning,
+            stacklevel=4,
+        )
 
 
 def _has_lengths(X: Any) -> bool:
@@ -159,8 +177,7 @@ def _is_nested(value: Any) -> bool:
 def _is_one_sequence(values: Sequence[Any]) -> bool:
     """Whether a list holds symbols, not sequences of them."""
     return not any(
-        isinstance(each, str | bytes | list | tuple | Iterator) or _is_nested(each)
-        for each in values
+        isinstance(each, bytes | list | tuple | Iterator) or _is_nested(each) for each in values
     )
 
 
@@ -168,7 +185,7 @@ def _in_file(path: Path) -> Any:
     """What a file holds, in one of the other forms."""
     suffix = plain_suffix(path)
     if suffix in FASTA_SUFFIXES:
-        return [letters for _, letters in read_fasta(path)]
+        return _Texts(letters for _, letters in read_fasta(path))
     if ".pautomac" in path.name.lower():
         with opened_text(path) as file:
             codes, lengths, n_symbols = parsed_pautomac(file.read(), str(path))
@@ -178,7 +195,13 @@ def _in_file(path: Path) -> Any:
     return list(text_lines(path))
 
 
+class _Texts(list[str]):
+    """Strings, each a sequence of characters."""
+
+
 def _flat(X: Any, sequence: str | None, symbol: str | None) -> Flat:
+    if isinstance(X, _Texts):
+        return _from_sequences(X)
     if isinstance(X, np.ndarray):
         return _from_array(X)
     if isinstance(X, list | tuple):
@@ -201,7 +224,7 @@ def _flat(X: Any, sequence: str | None, symbol: str | None) -> Flat:
 
 
 def _from_frame(X: Any, sequence: str | None, symbol: str | None) -> Flat:
-    from tacit.core.input.frames import cells, frame_columns, only_column
+    from tacit.core.input.frames import cells, frame_columns, is_text_or_objects, only_column
     from tacit.sequences.data.sequence_frames import SEQUENCE, from_lists, from_long, is_long
 
     columns = frame_columns(X)
@@ -211,7 +234,10 @@ def _from_frame(X: Any, sequence: str | None, symbol: str | None) -> Flat:
         return found, counts, False
     only = only_column(X)
     if only is not None and (only[0] == SEQUENCE or from_lists(only[1]) is not None):
-        return _from_series(only[1])
+        column = only[1]
+        if from_lists(column) is not None or not is_text_or_objects(column):
+            return _from_series(column)
+        return _from_sequences(column.to_pylist() if hasattr(column, "to_pylist") else list(column))
     return _from_array(cells(X))
 
 
@@ -258,6 +284,11 @@ def _from_list(X: Sequence[Any]) -> Flat:
     """A list of sequences, or of the symbols of one."""
     if len(X) and _is_one_sequence(X):
         return _single(distinct_in(X))
+    return _from_sequences(X)
+
+
+def _from_sequences(X: Sequence[Any]) -> Flat:
+    """A list of sequences; strings are sequences of characters."""
     if all(isinstance(each, str) for each in X):
         counts = np.fromiter(map(len, X), dtype=np.int64, count=len(X))
         return characters_in("".join(X)), counts, False

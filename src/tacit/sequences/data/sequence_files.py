@@ -58,7 +58,7 @@ def opened_text(path: Path) -> Iterator[IO[str]]:
         It is not text, or packed and damaged.
     """
     if not path.is_file():
-        advice = "text that is itself a sequence goes into a list: [text]"
+        advice = "a text that is itself a sequence of characters is given as [list(text)]"
         raise missing_file(path, advice=advice)
     try:
         with _opened(path) as file:

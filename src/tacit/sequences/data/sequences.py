@@ -30,6 +30,9 @@ class Sequences:
     lengths: Integers  # (sequence,)  may be zero
     symbols: tuple[Hashable, ...]  # by code
     single: bool = False  # whether it was given as one sequence, not as a list of them
+    joined: bool = (
+        False  # whether all were given in one array, with lengths: answers are joined too
+    )
 
     @property
     def n_symbols(self) -> int:

@@ -255,6 +255,8 @@ def _unknown_text(found: Distinct, lengths: Integers, symbols: Symbols, position
     place = position - int(ends[sequence] - lengths[sequence])
     value = found.values[found.codes[position]]
     guess = did_you_mean(value, symbols) if isinstance(value, str) else "."
+    if isinstance(value, str) and len(value) > 1 and set(value) <= set(symbols):
+        guess = "; a sequence of characters is given as [list(text)]."
     return (
         f"sequence {sequence} holds {value!r} at position {place}, which is not one of the {len(symbols)} "
         f"known symbols{guess} They are {listing(symbols)}; unknown='missing' takes others as missing"
@@ -267,4 +269,4 @@ def recoded(sequences: Sequences, symbols: Symbols, unknown: str) -> Sequences:
         return sequences
     found = Distinct(list(sequences.symbols), sequences.codes)
     codes = encoded(found, sequences.lengths, symbols, unknown)
-    return Sequences(codes, sequences.lengths, symbols, sequences.single)
+    return Sequences(codes, sequences.lengths, symbols, sequences.single, sequences.joined)

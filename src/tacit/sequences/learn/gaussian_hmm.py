@@ -101,7 +101,7 @@ def _regrouped(
         if tried[name][-1] < here - BEHIND * len(few.values):
             break
         found, other = _polished(start, rows, settings)
-        if other.objective <= climb.objective + settings.tol:
+        if other.objective <= climb.objective + settings.tol * len(rows.values):
             break
         chain, climb = found, other
         turns.append(name)
@@ -182,9 +182,9 @@ def _polished(
     return polished_gaussian(
         chain,
         rows,
-        gain=settings.tol if max_iter is None else max(settings.tol, ROUGH * len(rows.values)),
+        gain=(settings.tol if max_iter is None else max(settings.tol, ROUGH)) * len(rows.values),
         max_iter=most,
-        strength=settings.pseudo_counts,
+        pseudo_counts=settings.pseudo_counts,
         stationary=settings.stationary,
         progress=tell,
     )

@@ -45,9 +45,9 @@ class HMMSettings:
     )  # None: more than one where there are more states than symbols, with "auto"
     covariance: str
     stationary: bool
-    pseudo_counts: float
+    pseudo_counts: float | None  # of each row; None: the usual ones
     n_restarts: int
-    tol: float
+    tol: float  # nats per position
     max_iter: int
     n_jobs: int
     seed: int
@@ -213,7 +213,7 @@ def _em(task: Task, n_states: int) -> tuple[ChainTables, Told]:
         Packed.of(task.sequences, n_states, settings.n_jobs),
         n_restarts=settings.n_restarts,
         max_iter=settings.max_iter,
-        gain=settings.tol,
+        gain=settings.tol * task.sequences.n_positions,
         pseudo_counts=_rows(settings),
         accelerated=True,
         stationary=settings.stationary,
@@ -289,9 +289,9 @@ def _longer_windows(task: Task, n_states: int) -> tuple[WindowMoments | None, in
 
 
 def _rows(settings: HMMSettings) -> tuple[float, float, float]:
-    """Pseudo-counts of each row of starts, moves and emissions."""
-    starts, transitions, emissions = (settings.pseudo_counts * each for each in USUAL_PSEUDO_COUNTS)
-    return starts, transitions, emissions
+    """Pseudo-counts of each row of initial, transition and emission probabilities."""
+    count = settings.pseudo_counts
+    return USUAL_PSEUDO_COUNTS if count is None else (count, count, count)
 
 
 def _spectrum(moments: TripleMoments, n_states: int) -> Told:

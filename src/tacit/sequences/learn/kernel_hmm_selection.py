@@ -46,7 +46,7 @@ class ChainSettings:
     n_bells: int | str
     bandwidth: float | None  # None where it is not given
     n_components: int | str
-    pseudo_counts: float
+    pseudo_counts: float | None  # of each row; None: the usual ones
     max_iter: int
     n_jobs: int
     seed: int
@@ -152,7 +152,7 @@ class Choice:
             seen if left_out is None else seen.without(left_out),
             gain=gain,
             max_iter=self.settings.max_iter,
-            strength=self.settings.pseudo_counts,
+            pseudo_counts=self.settings.pseudo_counts,
         )
 
     def tried(self, bells: Bells, n_states: int, way: str) -> Trial:
@@ -273,7 +273,7 @@ def _learnt_from_all(choice: Choice, trial: Trial, series: Series) -> tuple[Chai
         seen_through(choice.encoders(trial.bells), series),
         gain=FINE * series.n_positions / choice.series.n_positions,
         max_iter=choice.settings.max_iter,
-        strength=choice.settings.pseudo_counts,
+        pseudo_counts=choice.settings.pseudo_counts,
     )
 
 

@@ -54,7 +54,7 @@ class AutomatonSettings:
     learn: str
     n_samples: int
     n_sweeps: int
-    pseudo_counts: float
+    pseudo_counts: float | None  # of each row; None: the usual ones
     tol: float
     max_iter: int
     seed: int
@@ -68,10 +68,11 @@ class Shape:
     tied: bool
     move: float  # pseudo-counts of a move
 
-    def prior(self, settings: AutomatonSettings) -> AutomatonPrior:
-        """The pseudo-counts of all tables."""
-        strength = settings.pseudo_counts
-        return AutomatonPrior(strength, 0.1 * strength, self.move * strength)
+    def prior(self, pseudo_counts: float | None, n_symbols: int) -> AutomatonPrior:
+        """The pseudo-counts of all tables, where automata are sampled."""
+        if pseudo_counts is not None:
+            return AutomatonPrior.of_rows(pseudo_counts, self.n_states, n_symbols)
+        return AutomatonPrior(1.0, 0.1, self.move)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,12 +215,14 @@ class Learning:
     def _polished(
         self, tables: AutomatonTables, tree: PrefixTree, max_iter: int, *, stopped: bool = True
     ) -> AutomatonTables:
-        strength = self._settings.pseudo_counts
+        counts, prior = self._settings.pseudo_counts, AutomatonPrior()
+        if counts is not None:
+            prior = AutomatonPrior.of_rows(counts, tables.n_states, tables.n_symbols)
         found = polished_automaton(
             tables,
             tree,
-            prior=AutomatonPrior(0.1 * strength, 0.1 * strength, 0.02 * strength),
-            gain=self._settings.tol,
+            prior=prior,
+            gain=self._settings.tol * tree.n_positions,
             max_iter=max_iter,
             held_out=self._held_tree if stopped else None,
         )
@@ -248,7 +251,7 @@ class Learning:
         for number, (chain, weight) in enumerate(zip(chains, weights, strict=True)):
             sampler = chain.sampler
             if self._held_tree is not None:
-                prior = chain.shape.prior(self._settings)
+                prior = chain.shape.prior(self._settings.pseudo_counts, self._tree.n_symbols)
                 sampler = Sampler(every, sampler.tables(), prior, self._rng)
 
             def told(share: float, number: int = number) -> None:
@@ -377,7 +380,7 @@ class Learning:
         return self._tree.sequences()
 
     def _chain(self, shape: Shape, tables: AutomatonTables) -> _Chain:
-        prior = shape.prior(self._settings)
+        prior = shape.prior(self._settings.pseudo_counts, self._tree.n_symbols)
         return _Chain(shape, Sampler(self._sequences, tables, prior, self._rng), tables)
 
     def _all_sequences(self) -> Sequences:

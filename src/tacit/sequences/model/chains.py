@@ -141,6 +141,11 @@ class ChainTables:
         return ChainLayout(self.n_states, tuple(each.shape[1] for each in self.emit))
 
     @property
+    def n_parameters(self) -> int:
+        """Free parameters."""
+        return self.layout.n_parameters
+
+    @property
     def flat(self) -> Array:
         """All tables in one array, see `ChainLayout`."""
         return np.concatenate(

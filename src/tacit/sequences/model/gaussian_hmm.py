@@ -35,6 +35,11 @@ class GaussianChain:
         """Numbers at each position."""
         return int(self.means.shape[1])
 
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters."""
+        return GaussianLayout(self.n_states, self.n_columns, self.diagonal).n_parameters
+
     @cached_property
     def stationary(self) -> Array:
         """(state,) how often each state is visited in the long run."""

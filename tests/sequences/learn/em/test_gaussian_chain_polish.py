@@ -107,7 +107,7 @@ def test_each_step_climbs_and_acceleration_gets_as_far(diagonal, gone):
     rows = Rows(values, ends)
     initial = random_chain(5, diagonal=diagonal)
     layout = GaussianLayout(3, 2, diagonal)
-    step = gaussian_step(layout, rows, 1.0)
+    step = gaussian_step(layout, rows)
     plain = climb(step, layout.flat(initial), AbsoluteGain(1e-3), max_iter=400)
     assert (np.diff(plain.trace) > -1e-7).all()
     best, found = polished_gaussian(initial, rows, gain=1e-3, max_iter=400)
@@ -222,37 +222,40 @@ def stationary(chain):
     return replace(chain, initial=chain.stationary)
 
 
-def value(chain, rows, strength):
-    """Log-likelihood of some rows with the prior of densities, starts and moves."""
+def value(chain, rows, pseudo_counts):
+    """Log-likelihood of some rows with the prior of densities, initial states and transitions."""
     seen = number_evidence(chain, rows.values, rows.ends)
+    strength, first, others = (
+        (1.0, STARTS, MOVES) if pseudo_counts is None else (pseudo_counts,) * 3
+    )
     prior = sum(
-        strength * weight / chain.n_states * np.log(table).sum()
-        for weight, table in ((STARTS, chain.initial), (MOVES, chain.transitions))
+        weight / chain.n_states * np.log(table).sum()
+        for weight, table in ((first, chain.initial), (others, chain.transitions))
     )
     return filtered(chain, seen).log_probs().sum() + log_prior(chain, strength) + prior
 
 
 @pytest.mark.parametrize("accelerated", [False, True])
-@pytest.mark.parametrize("strength", [0.01, 1.0])
-def test_with_a_stationary_start_the_likelihood_never_falls(accelerated, strength):
+@pytest.mark.parametrize("pseudo_counts", [0.01, None])
+def test_with_a_stationary_start_the_likelihood_never_falls(accelerated, pseudo_counts):
     # Starts weigh a third of all: as if they were fixed, steps would go downhill.
     for seed in range(6):
         rows = Rows(*drawn(stationary(random_chain(seed, apart=0.8)), 80, 3, seed))
         first = stationary(random_chain(100 + seed))
         if accelerated:
             best, found = polished_gaussian(
-                first, rows, gain=1e-3, max_iter=100, strength=strength, stationary=True
+                first, rows, gain=1e-3, max_iter=100, pseudo_counts=pseudo_counts, stationary=True
             )
         else:
             layout = GaussianLayout(3, 2, diagonal=False)
-            step = gaussian_step(layout, rows, strength, stationary=True)
+            step = gaussian_step(layout, rows, pseudo_counts, stationary=True)
             rule = AbsoluteGain(1e-3)
             found = climb(step, layout.flat(first), rule, max_iter=100, warn=False)
             best = layout.chain(found.values)
         assert len(found.trace) > 10
-        assert found.trace[0] == pytest.approx(value(first, rows, strength), abs=1e-4)
+        assert found.trace[0] == pytest.approx(value(first, rows, pseudo_counts), abs=1e-4)
         assert min(np.diff(found.trace)) > -1e-9
-        assert value(best, rows, strength) >= found.objective - 1e-9
+        assert value(best, rows, pseudo_counts) >= found.objective - 1e-9
         assert best.initial @ best.transitions == pytest.approx(best.initial, abs=1e-9)
 
 
@@ -267,7 +270,9 @@ def test_counts_of_starts_say_something_of_stationary_moves():
     )
     rows = Rows(*drawn(truth, 500, 1))
     first = replace(truth, initial=np.full(2, 0.5), transitions=np.full((2, 2), 0.5))
-    best, _ = polished_gaussian(first, rows, gain=1e-6, max_iter=200, strength=0.0, stationary=True)
+    best, _ = polished_gaussian(
+        first, rows, gain=1e-6, max_iter=200, pseudo_counts=0.0, stationary=True
+    )
     # Half a hundredth is a twentieth of a nat here: the last steps are small.
     assert best.initial[1] == pytest.approx(np.mean(rows.values > 0), abs=5e-3)
     assert best.initial @ best.transitions == pytest.approx(best.initial, abs=1e-9)

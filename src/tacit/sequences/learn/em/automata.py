@@ -23,6 +23,11 @@ class AutomatonPrior:
     emit: float = 0.1
     move: float = 0.02
 
+    @staticmethod
+    def of_rows(count: float, n_states: int, n_symbols: int) -> AutomatonPrior:
+        """So many in each row, spread evenly."""
+        return AutomatonPrior(count / n_states, count / (n_symbols + 1), count / n_states)
+
     def flat(self, layout: AutomatonLayout) -> Array:
         """Of every entry of a flat array."""
         emit, transitions, stop = layout.bounds

@@ -304,9 +304,13 @@ def _compiled_step(layout: GaussianLayout, lanes: Lanes, strength: float, pseudo
 
 
 def gaussian_step(
-    layout: GaussianLayout, rows: Rows, strength: float, *, stationary: bool = False
+    layout: GaussianLayout,
+    rows: Rows,
+    pseudo_counts: float | None = None,
+    *,
+    stationary: bool = False,
 ) -> Step:
-    """One step of MAP-EM on the flat numbers of a chain.
+    """One step of MAP-EM on the flat numbers of a chain, with so many pseudo-counts (None: the usual ones).
 
     A stationary start follows from the moves; these are then likelier than before, if not the likeliest.
     """
@@ -314,7 +318,9 @@ def gaussian_step(
 
     k = layout.n_states
     n_tables = k + k * k
-    pseudo = strength * np.concatenate([np.full(k, STARTS / k), np.full(k * k, MOVES / k)])
+    strength = 1.0 if pseudo_counts is None else pseudo_counts
+    first, others = (STARTS, MOVES) if pseudo_counts is None else (strength, strength)
+    pseudo = np.concatenate([np.full(k, first / k), np.full(k * k, others / k)])
 
     if rows.lanes is not None and not stationary:
         return _compiled_step(layout, rows.lanes, strength, pseudo)
@@ -344,7 +350,7 @@ def polished_gaussian(
     *,
     gain: float,
     max_iter: int,
-    strength: float = 1.0,
+    pseudo_counts: float | None = None,
     stationary: bool = False,
     progress: Callable[[int, float], None] | None = None,
 ) -> tuple[GaussianChain, Climb]:
@@ -364,7 +370,7 @@ def polished_gaussian(
     n_tables = layout.n_states * (layout.n_states + 1)
     first[:n_tables] = np.maximum(first[:n_tables], 1e-9)
     found = climb_accelerated(
-        gaussian_step(layout, rows, strength, stationary=stationary),
+        gaussian_step(layout, rows, pseudo_counts, stationary=stationary),
         allowed(first),
         AbsoluteGain(gain),
         normalise=allowed,

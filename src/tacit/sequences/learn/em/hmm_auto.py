@@ -53,7 +53,6 @@ class Search:
     climbs: tuple[tuple[int, int], ...] = ((100, 3), (30, 1))
     again: bool = False  # whether they climb on before the last even where that is on all sequences
     gain: float = 5e-6  # nats per position below which a short climb ends
-    last_gain: float = 5e-7  # the same of the last climb, if `tol` does not ask for less care
     longest: int = 1000  # positions of a piece of a sequence
 
     @staticmethod
@@ -74,7 +73,6 @@ class Search:
             least_positions=FIRST_POSITIONS,
             climbs=((120, 5), (100, 2), (100, 1)),
             again=True,
-            last_gain=0.0,
         )
 
 
@@ -87,7 +85,7 @@ def learn_auto(
     validation: Sequences | None = None,
     stationary: bool = False,
     pseudo_counts: Rows = (1.0, 1.0, 5.0),
-    tol: float = 1e-2,
+    tol: float = 5e-7,
     max_iter: int = 300,
     n_jobs: int = 1,
     search: Search | None = None,
@@ -112,7 +110,7 @@ def learn_auto(
     pseudo_counts : float or (starts, moves, emissions)
         Added to each row, spread evenly.
     tol : float
-        Nats in all that a step of the last climb must gain; see also `Search.last_gain`.
+        Nats per position that a step of the last climb must gain.
     max_iter : int
         Most steps of the last climb.
     n_jobs : int
@@ -132,7 +130,7 @@ def learn_auto(
             starts, sequences, validation, search, rng, settings
         )
     packed = Packed.of(sequences, n_states, n_jobs)
-    gain = max(tol, search.last_gain * packed.n_positions)
+    gain = tol * packed.n_positions
     tables, climb, _ = _climbed(
         tables, packed, validation, gain=gain, max_iter=max_iter, progress=progress, **settings
     )

@@ -137,12 +137,13 @@ def expectation(layout: ChainLayout, seen: Seen) -> Callable[[Array], tuple[floa
     return expect
 
 
-def chain_prior(layout: ChainLayout, strength: float = 1.0) -> Array:
-    """Pseudo-counts of every entry: a few per row, spread evenly."""
+def chain_prior(layout: ChainLayout, pseudo_counts: float | None = None) -> Array:
+    """Pseudo-counts of every entry: so many per row, spread evenly; None: the usual ones."""
     k = layout.n_states
-    parts = [np.full(k, STARTS / k), np.full(k * k, MOVES / k)]
-    parts += [np.full(k * size, WEIGHTS / size) for size in layout.sizes]
-    return strength * np.concatenate(parts)
+    rows = (STARTS, MOVES, WEIGHTS) if pseudo_counts is None else (pseudo_counts,) * 3
+    parts = [np.full(k, rows[0] / k), np.full(k * k, rows[1] / k)]
+    parts += [np.full(k * size, rows[2] / size) for size in layout.sizes]
+    return np.concatenate(parts)
 
 
 def chain_step(layout: ChainLayout, seen: Seen, pseudo: Array) -> Step:
@@ -165,7 +166,7 @@ def polished(
     *,
     gain: float,
     max_iter: int,
-    strength: float = 1.0,
+    pseudo_counts: float | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> tuple[ChainTables, Climb]:
     """Accelerated MAP-EM from these tables, until a step gains less than `gain` nats.
@@ -175,7 +176,7 @@ def polished(
     from tacit.core.loops.acceleration import normalise
 
     layout = tables.layout
-    pseudo = chain_prior(layout, strength)
+    pseudo = chain_prior(layout, pseudo_counts)
     found = climb_accelerated(
         chain_step(layout, seen, pseudo),
         normalise(np.maximum(tables.flat, 1e-9), layout.row_starts),
