@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tacit
+from tacit.core.input.read_table import encode
 from tacit.datasets import Density, load_density
 from tacit.messages.conditionals import log_prob
 from tacit.messages.em import random_start
 from tacit.messages.evidence import Evidence
 from tacit.messages.network import Tables
-from tacit.trees.data.read_table import encode
 from tacit.trees.learn.selection import forests
 
 Floats = NDArray[np.float32]

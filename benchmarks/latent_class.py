@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import tacit
-from tacit.trees.data.read_table import read_table
+from tacit.core.input.read_table import read_table
 
 Codes = NDArray[np.int64]
 Array = NDArray[np.float64]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tacit import datasets
+from tacit.core.input.read_table import read_table
 from tacit.errors import ArgumentError, FileFormatError, MissingDataError
-from tacit.trees.data.read_table import read_table
 
 needs_data = pytest.mark.skipif(
     not os.environ.get("TACIT_DATA"), reason="the variable TACIT_DATA names no folder of data"

@@ -218,7 +218,7 @@ def test_the_smallest_trees_are_found_again(names):
 
 
 def test_keeping_a_mixture_keeps_the_tree_of_the_heaviest(parts):
-    from tacit.trees.data.read_table import read_table
+    from tacit.core.input.read_table import read_table
 
     rows = frame()
     table = read_table(rows)

@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tacit import ChowLiuTree, LatentClass, LatentTree
+from tacit.core.input.read_table import read_table
 from tacit.errors import BinningWarning, DataError, RankError, TacitError
 from tacit.toy import random_tree_model
-from tacit.trees.data.read_table import read_table
 from tacit.trees.learn.learners import WAYS
 
 MODEL = random_tree_model(5, n_categories=[2, 3, 3, 2, 4], diagonal=2.0, random_state=0)

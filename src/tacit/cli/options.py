@@ -195,8 +195,8 @@ def _number(name: str, text: str) -> float:
 
 def _values(column: Column, parts: list[str]) -> list[str]:
     """The parts of a text, those put together again that are one category with a bar in it."""
+    from tacit.core.input.encode import category_code
     from tacit.errors import CategoryError
-    from tacit.trees.data.encode import category_code
 
     if not parts:
         return []

@@ -77,9 +77,9 @@ class JunctionEstimator(TreeModel):
         validation : table, optional
             Rows to choose the number of states with; without them a fifth of X is set aside.
         """
+        from tacit.core.input.read_table import encode
         from tacit.core.progress import reporting
         from tacit.core.threads import limit_threads
-        from tacit.trees.data.read_table import encode
 
         settings = self._settings()
         table = self._read(X, sample_weight)
@@ -150,7 +150,7 @@ class JunctionEstimator(TreeModel):
         raise NotImplementedError
 
     def _read(self, X: Any, sample_weight: Any) -> Table:
-        from tacit.trees.data.read_table import read_table
+        from tacit.core.input.read_table import read_table
 
         return read_table(X, n_bins=self.n_bins, sample_weight=sample_weight)
 

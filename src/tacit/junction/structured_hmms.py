@@ -21,8 +21,8 @@ class ChainEstimator(JunctionEstimator):
 
     def _read(self, X: Any, sample_weight: Any) -> Table:
         """Rows as codes; where all places share their parameters, all columns have the same categories."""
+        from tacit.core.input.read_table import encode, read_table
         from tacit.core.input.table import Schema
-        from tacit.trees.data.read_table import encode, read_table
 
         table = read_table(X, n_bins=self.n_bins, sample_weight=sample_weight)
         if not self.homogeneous or len({column.categories for column in table.schema.columns}) == 1:

@@ -22,10 +22,10 @@ from tacit.numbers.query.arguments import (
 )
 
 if TYPE_CHECKING:
+    from tacit.core.input.mixed_table import MixedSchema, MixedTable
     from tacit.numbers.data.normal_scores import Scores
     from tacit.numbers.learn.gaussian_tree import Learnt
     from tacit.numbers.model.gaussian import Gaussian
-    from tacit.trees.data.mixed_table import MixedSchema, MixedTable
     from tacit.trees.structure.topology import Topology
 
 Array = NDArray[np.float64]
@@ -213,9 +213,9 @@ class GaussianQueries(DensityMixin, Model):
             What a missing number becomes, given the row. These are the same unless numbers were transformed;
             the median has the smaller absolute error. A missing category becomes the most probable one.
         """
+        from tacit.core.input.mixed_table import decode_mixed
         from tacit.numbers.query.gaussian import fill
         from tacit.numbers.query.normal_scores import expected_numbers, shares_from_means
-        from tacit.trees.data.mixed_table import decode_mixed
 
         check_choice("numbers", numbers, ("mean", "median"))
         table = self._table(X)
@@ -256,8 +256,8 @@ class GaussianQueries(DensityMixin, Model):
         like : table or name of a library, optional
             The kind of table to return, by default that of the training data.
         """
+        from tacit.core.input.mixed_table import decode_mixed, empty_mixed
         from tacit.numbers.query.normal_scores import drawn_table
-        from tacit.trees.data.mixed_table import decode_mixed, empty_mixed
 
         check_rows("n", n)
         self._check_fitted()
@@ -278,7 +278,7 @@ class GaussianQueries(DensityMixin, Model):
 
     def _keep(self, X: Any, table: MixedTable, learnt: Learnt) -> None:
         """Take what was learnt."""
-        from tacit.trees.data.decode import kind_of_table
+        from tacit.core.input.decode import kind_of_table
         from tacit.trees.learn.fitted import has_names
 
         kind = kind_of_table(X)
@@ -301,7 +301,7 @@ class GaussianQueries(DensityMixin, Model):
         return limit_threads(self.n_jobs)
 
     def _table(self, X: Any) -> MixedTable:
-        from tacit.trees.data.read_mixed_table import encode_mixed
+        from tacit.core.input.read_mixed_table import encode_mixed
 
         self._check_fitted()
         check_choice("unknown", self.unknown, ("error", "missing"))

@@ -147,10 +147,10 @@ class GaussianTree(GaussianQueries):
             Rows to choose by. Without them parts of X are set aside in turn, and everything is learnt again
             from all of X at the end.
         """
+        from tacit.core.input.read_mixed_table import encode_mixed
         from tacit.core.progress import reporting
         from tacit.core.threads import limit_threads
         from tacit.numbers.learn.gaussian_tree import learn_gaussian_tree
-        from tacit.trees.data.read_mixed_table import encode_mixed
 
         settings = self._settings()
         table = self._read(X, sample_weight)
@@ -193,7 +193,7 @@ class GaussianTree(GaussianQueries):
 
     def _read(self, X: Any, sample_weight: Any) -> Any:
         """The table: numbers are numbers, however few of them there are."""
-        from tacit.trees.data.read_mixed_table import read_mixed
+        from tacit.core.input.read_mixed_table import read_mixed
 
         named = () if isinstance(self.categorical, str) else tuple(self.categorical)
         table = read_mixed(X, categorical=named, sample_weight=sample_weight)

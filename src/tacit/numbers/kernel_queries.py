@@ -16,7 +16,7 @@ from tacit.numbers.query.arguments import category_place, checked_grid, checked_
 from tacit.trees.table_model import Given, Soft, Target
 
 if TYPE_CHECKING:
-    from tacit.trees.data.mixed_table import MixedTable
+    from tacit.core.input.mixed_table import MixedTable
 
 Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
@@ -219,8 +219,8 @@ class KernelQueries(KernelRows):
         return (answer, repairs.as_dict()) if return_repairs else answer
 
     def _predictions(self, X: Any, targets: Sequence[Hashable], *, in_turn: bool) -> list[Any]:
+        from tacit.core.input.decode import column_values
         from tacit.numbers.data.masking import without_column
-        from tacit.trees.data.decode import column_values
 
         table, _ = self._rows(X)
         leaves = [self.schema_.index(target) for target in targets]
@@ -303,8 +303,8 @@ class KernelQueries(KernelRows):
         numbers : {"mean", "median"}
             What a missing number becomes, given the row; a missing category becomes the most probable one.
         """
+        from tacit.core.input.mixed_table import decode_mixed
         from tacit.numbers.query.evidence import cell_answers
-        from tacit.trees.data.mixed_table import decode_mixed
 
         check_choice("numbers", numbers, IMPUTED)
         table, _ = self._rows(X)
@@ -362,8 +362,8 @@ class KernelQueries(KernelRows):
         like : table or name of a library, optional
             The kind of table to return, by default that of the training data.
         """
+        from tacit.core.input.mixed_table import decode_mixed, empty_mixed
         from tacit.numbers.query.densities import draw_rows
-        from tacit.trees.data.mixed_table import decode_mixed, empty_mixed
 
         check_rows("n_samples", n_samples)
         rows, soft = self._given_rows(given)

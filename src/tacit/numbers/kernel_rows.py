@@ -16,12 +16,12 @@ from tacit.trees.tree_model import TreeModel
 if TYPE_CHECKING:
     from tacit.core.encoders.encoders import Encoder
     from tacit.core.encoders.margins import Margin
+    from tacit.core.input.mixed_table import MixedSchema, MixedTable
     from tacit.messages.evidence import Evidence
     from tacit.messages.repairs import Repairs
     from tacit.numbers.learn.blending import Blend
     from tacit.numbers.learn.gaussian_copula import Answers
     from tacit.numbers.query.densities import Coefficients
-    from tacit.trees.data.mixed_table import MixedSchema, MixedTable
 
 Array = NDArray[np.float64]
 # Rows, and likelihoods of categories that are missing in them, by column.
@@ -48,7 +48,7 @@ class KernelRows(TreeModel):
 
     def _rows(self, X: Any, soft: Mapping[Any, Any] | None = None) -> Known:
         """The rows of a table, and likelihoods of categories."""
-        from tacit.trees.data.read_mixed_table import encode_mixed
+        from tacit.core.input.read_mixed_table import encode_mixed
         from tacit.trees.query.given import soft_likelihoods
 
         self._check_fitted()
@@ -131,8 +131,8 @@ def given_rows(schema: MixedSchema, known: Mapping[Any, Any] | None, *, unknown:
     unknown : {"error", "missing"}
         What a value is that is no category.
     """
+    from tacit.core.input.mixed_table import empty_mixed
     from tacit.core.input.table import Schema
-    from tacit.trees.data.mixed_table import empty_mixed
     from tacit.trees.query.given import given_evidence
 
     if known is not None and not isinstance(known, Mapping):

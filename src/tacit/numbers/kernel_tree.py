@@ -12,9 +12,9 @@ from tacit.trees.learn.fitted import keep
 from tacit.trees.learn.learners import Settings
 
 if TYPE_CHECKING:
+    from tacit.core.input.mixed_table import MixedTable
     from tacit.core.progress import Report
     from tacit.numbers.learn.bins import Learned
-    from tacit.trees.data.mixed_table import MixedTable
 
 LEARN = ("auto", "spectral")
 
@@ -160,10 +160,10 @@ class KernelTree(KernelQueries):
             Rows to choose with and to stop by. Without them a fifth of X is set aside, and everything is
             learnt again from all of X at the end.
         """
+        from tacit.core.input.read_mixed_table import encode_mixed, read_mixed
         from tacit.core.progress import reporting
         from tacit.core.threads import limit_threads
         from tacit.numbers.learn.blending import fit_blend, judged_trees
-        from tacit.trees.data.read_mixed_table import encode_mixed, read_mixed
 
         settings = self._settings()
         table = read_mixed(X, continuous=self.continuous, sample_weight=sample_weight)

@@ -23,6 +23,7 @@ from tacit.core.files.ranges import (
     within,
 )
 from tacit.core.files.saved_model import ModelFile, renamed
+from tacit.core.input.mixed_table import MixedSchema, MixedTable
 from tacit.core.input.table import Schema
 from tacit.errors import FileFormatError
 from tacit.messages.network_files import PARAMETERS, leaf_names, leaf_sizes, upgraded_parameters
@@ -32,7 +33,6 @@ from tacit.numbers.learn.gaussian_copula import Companion, Coordinates, Ranks
 from tacit.numbers.learn.nearest_neighbours import Neighbours
 from tacit.numbers.model.gaussian import Gaussian
 from tacit.numbers.model.gaussian_mixture import SphericalMixture
-from tacit.trees.data.mixed_table import MixedSchema, MixedTable
 from tacit.trees.model_files import TOPOLOGY, structure_argument
 
 Floats = NDArray[np.float64]

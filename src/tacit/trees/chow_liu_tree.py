@@ -51,8 +51,8 @@ class ChowLiuTree(TreeModel):
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Learn structure and tables from the pair counts; see `LatentTree.fit` for what X may be."""
+        from tacit.core.input.read_table import read_table
         from tacit.core.threads import limit_threads, n_threads
-        from tacit.trees.data.read_table import read_table
         from tacit.trees.learn.chow_liu import tables_from_pairs
         from tacit.trees.moments.source import CountedMoments
         from tacit.trees.structure.chow_liu import chow_liu_edges, chow_liu_topology

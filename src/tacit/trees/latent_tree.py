@@ -195,9 +195,9 @@ class LatentTree(TreeModel):
             not. Without them a fifth of X is set aside, and the tables are learnt again from all of X at
             the end.
         """
+        from tacit.core.input.read_table import encode, read_table
         from tacit.core.progress import reporting
         from tacit.core.threads import limit_threads
-        from tacit.trees.data.read_table import encode, read_table
         from tacit.trees.moments.source import CountedMoments
 
         settings = self._settings()

@@ -104,7 +104,7 @@ class TableModel(Counted, DensityMixin, Model):
 
     def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
         """The mean of `score_samples`, weighted where weights are given."""
-        from tacit.trees.data.sample_weight import checked_weights
+        from tacit.core.input.sample_weight import checked_weights
 
         values = self.score_samples(X)
         return float(np.average(values, weights=checked_weights(sample_weight, len(values))))

@@ -208,8 +208,8 @@ class TreeModel(TransformerMixin, TableModel):
         return (answer, repairs.as_dict()) if return_repairs else answer
 
     def _predictions(self, X: Any, targets: Sequence[Hashable], *, in_turn: bool) -> list[Any]:
+        from tacit.core.input.decode import column_values
         from tacit.messages.conditionals import conditionals
-        from tacit.trees.data.decode import column_values
 
         evidence = self._evidence(X, None)
         leaves = [self.schema_.index(target) for target in targets]
@@ -265,8 +265,8 @@ class TreeModel(TransformerMixin, TableModel):
 
     def impute(self, X: Any) -> Any:
         """The rows with each missing cell set to its most probable category; the caller's kind of table."""
+        from tacit.core.input.decode import complete
         from tacit.messages.conditionals import impute
-        from tacit.trees.data.decode import complete
 
         evidence = self._evidence(X, None)
         with self._threads():
@@ -278,8 +278,8 @@ class TreeModel(TransformerMixin, TableModel):
 
         Hidden states are completed along, and so is the component of a mixture.
         """
+        from tacit.core.input.decode import complete
         from tacit.messages.hidden_states import most_likely
-        from tacit.trees.data.decode import complete
 
         evidence = self._evidence(X, None)
         with self._threads():
@@ -326,8 +326,8 @@ class TreeModel(TransformerMixin, TableModel):
         like : table or name of a library, optional
             The kind of table to return, by default that of the training data.
         """
+        from tacit.core.input.decode import decode
         from tacit.messages.sampling import sample
-        from tacit.trees.data.decode import decode
 
         check_rows("n_samples", n_samples)
         evidence = self._given(given)

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 from scipy import sparse
 
+from tacit.core.input.read_table import encode, learn_schema, read_chunks, read_table
+from tacit.core.input.sample_weight import checked_weights
 from tacit.errors import ArgumentTypeError, ColumnError, DataError, TacitError
-from tacit.trees.data.read_table import encode, learn_schema, read_chunks, read_table
-from tacit.trees.data.sample_weight import checked_weights
 
 
 class Shards:

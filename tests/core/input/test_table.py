@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from tacit.core.input.read_table import read_table
 from tacit.core.input.table import Column, Schema, Table, empty_codes
 from tacit.errors import ColumnError, FileFormatError
-from tacit.trees.data.read_table import read_table
 
 SCHEMA = Schema(
     (

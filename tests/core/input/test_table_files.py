@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tacit.core.input.read_table import encode, learn_schema, read_table
 from tacit.errors import DataError, MissingDataError
-from tacit.trees.data.read_table import encode, learn_schema, read_table
 
 
 @pytest.fixture

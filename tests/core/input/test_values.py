@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from tacit.core.input.columns import minus_one_is_missing
+from tacit.core.input.read_table import encode, read_table
 from tacit.errors import ArgumentTypeError, BinningWarning, DataError, TacitError
-from tacit.trees.data.read_table import encode, read_table
 
 
 class Colour(enum.Enum):

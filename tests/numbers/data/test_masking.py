@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from oracles.mixed import answering, made_rows
+from tacit.core.input.read_mixed_table import read_mixed
 from tacit.numbers.data.masking import HiddenCells, hidden_cells, without, without_column
-from tacit.trees.data.read_mixed_table import read_mixed
 
 
 def test_weights_are_those_of_independent_errors():

@@ -8,11 +8,11 @@ from scipy.integrate import quad
 from scipy.stats import norm, rankdata
 
 from oracles.edited_files import copied
+from tacit.core.input.mixed_table import MixedSchema
+from tacit.core.input.read_mixed_table import read_mixed
 from tacit.errors import FileFormatError
 from tacit.numbers.data.normal_scores import Scores, mean_over_knots
 from tacit.numbers.model_files import SCORES
-from tacit.trees.data.mixed_table import MixedSchema
-from tacit.trees.data.read_mixed_table import read_mixed
 
 
 def mixed(n=200, seed=0):

@@ -8,11 +8,11 @@ import pytest
 import tacit
 from oracles.mixed import answering, made_rows
 from tacit.core.files.fields import Source, damage_at
+from tacit.core.input.read_mixed_table import read_mixed
 from tacit.errors import FileFormatError
 from tacit.numbers.data.masking import without_column
 from tacit.numbers.learn.blending import Judged, fit_blend, has_gaussian
 from tacit.numbers.model_files import BLEND
-from tacit.trees.data.read_mixed_table import read_mixed
 
 
 def judged(noise, n=600):

@@ -10,6 +10,7 @@ from scipy import stats
 from sklearn.linear_model import LinearRegression
 
 from oracles.edited_files import copied
+from tacit.core.input.read_mixed_table import encode_mixed, read_mixed
 from tacit.errors import FileFormatError
 from tacit.numbers.learn.gaussian_copula import (
     fit_companions,
@@ -18,7 +19,6 @@ from tacit.numbers.learn.gaussian_copula import (
 )
 from tacit.numbers.model.gaussian import Gaussian
 from tacit.numbers.model_files import COPULA
-from tacit.trees.data.read_mixed_table import encode_mixed, read_mixed
 
 MANY = st.lists(st.integers(-50, 50), min_size=2, max_size=40)
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.core.input.read_mixed_table import read_mixed
 from tacit.numbers.data.masking import without_column
 from tacit.numbers.learn.nearest_neighbours import FARTHEST, Neighbours, kept_rows
-from tacit.trees.data.read_mixed_table import read_mixed
 
 
 def made_table(n=60, seed=0, gaps=0.2):

@@ -6,6 +6,8 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from oracles.gaussians import random_gaussian
+from tacit.core.input.mixed_table import empty_mixed
+from tacit.core.input.read_mixed_table import encode_mixed, read_mixed
 from tacit.errors import ArgumentError
 from tacit.numbers.data.normal_scores import Scores
 from tacit.numbers.learn.gaussian_em import gaussian_em
@@ -17,8 +19,6 @@ from tacit.numbers.query.normal_scores import (
     log_densities,
     shares_from_means,
 )
-from tacit.trees.data.mixed_table import empty_mixed
-from tacit.trees.data.read_mixed_table import encode_mixed, read_mixed
 
 
 def learnt(n=500, seed=0, *, normal=False):

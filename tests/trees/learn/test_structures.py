@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tacit
+from tacit.core.input.number_matrix import read_numbers
 from tacit.errors import ArgumentError, ColumnError, DataError
 from tacit.evaluate import robinson_foulds, splits
-from tacit.trees.data.number_matrix import read_numbers
 from tacit.trees.learn.structures import (
     BY_DISTANCE,
     METRICS,

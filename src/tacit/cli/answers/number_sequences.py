@@ -72,9 +72,9 @@ def read_sequences(table: pa.Table, *, label: str | None = None, together: bool 
     together : bool
         Whether all columns are one sequence.
     """
+    from tacit.core.input.number_matrix import read_numbers
     from tacit.core.input.table import unknown_column_text
     from tacit.errors import ColumnError
-    from tacit.trees.data.number_matrix import read_numbers
 
     if label is not None and label not in table.column_names:
         raise ColumnError(unknown_column_text(label, table.column_names))
@@ -90,9 +90,9 @@ def read_sequences(table: pa.Table, *, label: str | None = None, together: bool 
 def sequences_for(fitted: Any, path: Path) -> Read:
     """The sequences of a file, held in the way that a model was taught."""
     from tacit.cli.answers.table_files import arrow_table
+    from tacit.core.input.number_matrix import read_numbers
     from tacit.core.input.table import unknown_column_text
     from tacit.errors import ColumnError
-    from tacit.trees.data.number_matrix import read_numbers
 
     table = arrow_table(path)
     layout = fitted.diagnostics_.get(LAYOUT, {"sequence": None, "columns": list(fitted.names_)})

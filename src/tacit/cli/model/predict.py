@@ -163,9 +163,9 @@ def _numbers(
 
 def _cells(fitted: Any, data: Path, target: str) -> NDArray[Any]:
     """What DATA says of the target: codes, -1 where it is missing, or numbers, NaN where it is."""
-    from tacit.trees.data.mixed_table import MixedSchema
-    from tacit.trees.data.read_mixed_table import encode_mixed
-    from tacit.trees.data.read_table import encode
+    from tacit.core.input.mixed_table import MixedSchema
+    from tacit.core.input.read_mixed_table import encode_mixed
+    from tacit.core.input.read_table import encode
 
     schema, unknown = fitted.schema_, fitted.unknown
     if isinstance(schema, MixedSchema):

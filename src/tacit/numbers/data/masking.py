@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.trees.data.mixed_table import MixedTable
+from tacit.core.input.mixed_table import MixedTable
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.encoders.margins import Margin, fit_margin
-from tacit.trees.data.mixed_table import MixedSchema, MixedTable
+from tacit.core.input.mixed_table import MixedSchema, MixedTable
 
 Array = NDArray[np.float64]
 

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from tacit.core.encoders.bins import even_cuts
 from tacit.core.encoders.encoders import BinEncoder, Encoder, IndicatorEncoder
 from tacit.core.encoders.margins import Margin, fit_margin
+from tacit.core.input.mixed_table import MixedTable, binned_table
 from tacit.core.progress import silent
 from tacit.core.selection import surely_better
 from tacit.numbers.query.evidence import log_densities
 from tacit.numbers.structure.pairs import pair_topology
-from tacit.trees.data.mixed_table import MixedTable, binned_table
 from tacit.trees.learn.learners import START_STATES, Job, Learnt, Settings, learn_auto
 from tacit.trees.learn.selection.candidates import Open, few_tried, learn_open
 from tacit.trees.learn.selection.states import (

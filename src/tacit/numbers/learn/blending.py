@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.encoders.encoders import Encoder
+from tacit.core.input.mixed_table import MixedSchema, MixedTable
 from tacit.messages.weighted_networks import Learnt
 from tacit.numbers.data.masking import SHARES, HiddenCells, Told, hidden_cells, without
 from tacit.numbers.learn.gaussian_copula import (
@@ -34,7 +35,6 @@ from tacit.numbers.learn.nearest_neighbours import (
     told_by,
 )
 from tacit.numbers.query.evidence import cell_answers
-from tacit.trees.data.mixed_table import MixedSchema, MixedTable
 
 Array = NDArray[np.float64]
 

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.input.mixed_table import MixedSchema, MixedTable
 from tacit.errors import ConvergenceWarning
 from tacit.numbers.learn.gaussian_em import gaussian_em
 from tacit.numbers.model.gaussian import Gaussian
 from tacit.numbers.query.gaussian import fill
-from tacit.trees.data.mixed_table import MixedSchema, MixedTable
 
 Array = NDArray[np.float64]
 

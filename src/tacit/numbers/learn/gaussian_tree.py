@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.input.mixed_table import MixedTable
 from tacit.core.progress import Report
 from tacit.core.selection import surely_better
 from tacit.errors import ArgumentError, DataError, MissingDataError, TopologyError
@@ -18,7 +19,6 @@ from tacit.numbers.data.normal_scores import Scores
 from tacit.numbers.learn.gaussian_em import Fitted, fit_tree, gaussian_em
 from tacit.numbers.model.gaussian import CorrelationTree, Gaussian, consistent_signs, with_lengths
 from tacit.numbers.query.gaussian import log_density
-from tacit.trees.data.mixed_table import MixedTable
 from tacit.trees.learn.structures import STRUCTURES, found_in_distances
 from tacit.trees.structure.distances import Distances, covariance_distances
 from tacit.trees.structure.topology import Topology

@@ -24,8 +24,8 @@ from tacit.trees.learn.structures import STRUCTURES, found_in_distances, parsed_
 from tacit.trees.structure.topology import Topology
 
 if TYPE_CHECKING:
+    from tacit.core.input.mixed_table import MixedTable
     from tacit.core.progress import Report
-    from tacit.trees.data.mixed_table import MixedTable
 
 # Trees that are tried where none is given; the first is left only for one that is surely better.
 CANDIDATES = ("refined-joining", "chow-liu-joining", "neighbor-joining")

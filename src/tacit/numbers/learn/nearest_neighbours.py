@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.trees.data.mixed_table import MixedTable
+from tacit.core.input.mixed_table import MixedTable
 
 Array = NDArray[np.float64]
 Singles = NDArray[np.float32]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from tacit.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from tacit.trees.data.mixed_table import MixedSchema
+    from tacit.core.input.mixed_table import MixedSchema
 
 Array = NDArray[np.float64]
 

@@ -14,9 +14,9 @@ from tacit.messages.evidence import Evidence
 if TYPE_CHECKING:
     from tacit.core.encoders.encoders import Encoder
     from tacit.core.encoders.margins import Margin
+    from tacit.core.input.mixed_table import MixedTable
     from tacit.messages.repairs import Repairs
     from tacit.messages.weighted_networks import Learnt
-    from tacit.trees.data.mixed_table import MixedTable
 
 Array = NDArray[np.float64]
 

@@ -12,11 +12,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.input.mixed_table import MixedTable
 from tacit.errors import ArgumentError
 from tacit.numbers.data.normal_scores import Scores, mean_over_knots
 from tacit.numbers.model.gaussian import Gaussian
 from tacit.numbers.query.gaussian import draws, fill, log_density
-from tacit.trees.data.mixed_table import MixedTable
 
 Array = NDArray[np.float64]
 Function = Callable[[Array], Array]

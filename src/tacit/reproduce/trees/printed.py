@@ -36,7 +36,7 @@ def learn_as_printed(
     **options
         Of the stage: `n_views`, `representation`.
     """
-    from tacit.trees.data.read_table import read_table
+    from tacit.core.input.read_table import read_table
     from tacit.trees.learn.spectral.hierarchical import hierarchical
     from tacit.trees.learn.spectral.operators import spectral
     from tacit.trees.moments.source import CountedMoments
@@ -74,10 +74,10 @@ def junction_as_printed(
     **options
         Of the stage: `n_views`, `features`; `rates`.
     """
+    from tacit.core.input.read_table import read_table
     from tacit.junction.learn.spectral import junction_spectral
     from tacit.junction.model.shared_tables import tied
     from tacit.junction.structure.graphs import VariableGraph
-    from tacit.trees.data.read_table import read_table
     from tacit.trees.moments.source import CountedMoments
 
     table = read_table(rows)

@@ -14,9 +14,9 @@ from tacit.messages.mixture import Mixture
 from tacit.trees.model.components import topology_of
 
 if TYPE_CHECKING:
+    from tacit.core.input.mixed_table import MixedTable
     from tacit.core.input.table import Table
     from tacit.messages.rooted_tree import RootedTree
-    from tacit.trees.data.mixed_table import MixedTable
     from tacit.trees.files.bif import BifTree
     from tacit.trees.learn.learners import Learnt
     from tacit.trees.structure.topology import Topology
@@ -37,7 +37,7 @@ def keep(
     Of a mixture, `topology` and `tree` are those of any component; those of the heaviest are kept. `counts`
     are those of all pairs of columns; None where they were not needed.
     """
-    from tacit.trees.data.decode import kind_of_table
+    from tacit.core.input.decode import kind_of_table
 
     if isinstance(learnt.parameters, Mixture):
         heaviest = learnt.parameters.parts[learnt.parameters.heaviest].tree

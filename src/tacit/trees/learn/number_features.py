@@ -17,7 +17,7 @@ from tacit.trees.learn.selection.states import rows_aside
 from tacit.trees.moments.features import FeatureMoments
 
 if TYPE_CHECKING:
-    from tacit.trees.data.mixed_table import MixedTable
+    from tacit.core.input.mixed_table import MixedTable
     from tacit.trees.structure.distances import Distances
 
 Array = NDArray[np.float64]

@@ -231,7 +231,7 @@ def _star(names: tuple[str, ...]) -> Topology:
 def _found_in_categories(
     data: Any, method: str, n_states: int | None, n_bins: int, sample_weight: Any, report: Report
 ) -> Found:
-    from tacit.trees.data.read_table import read_table
+    from tacit.core.input.read_table import read_table
     from tacit.trees.moments.source import CountedMoments
 
     table = read_table(data, n_bins=n_bins, sample_weight=sample_weight)
@@ -280,7 +280,7 @@ def _rows_of_pairs(counts: NDArray[np.number], cards: Sequence[int]) -> float:
 
 
 def _found_in_numbers(data: Any, method: str, metric: str, report: Report) -> Found:
-    from tacit.trees.data.number_matrix import read_numbers
+    from tacit.core.input.number_matrix import read_numbers
     from tacit.trees.structure.distances import gaussian_distances, nonparanormal_distances
 
     names, numbers = read_numbers(data)
@@ -292,7 +292,7 @@ def _found_in_numbers(data: Any, method: str, metric: str, report: Report) -> Fo
 
 
 def _found_in_features(data: Any, method: str, report: Report) -> Found:
-    from tacit.trees.data.read_mixed_table import read_mixed
+    from tacit.core.input.read_mixed_table import read_mixed
     from tacit.trees.learn.number_features import metric_distances
 
     table = read_mixed(data)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from tacit.core.input.encode import category_code
+from tacit.core.input.read_table import encode
 from tacit.core.input.table import MISSING
 from tacit.errors import ArgumentError, ArgumentTypeError, CategoryError, DataError
 from tacit.messages.evidence import Evidence, given
-from tacit.trees.data.encode import category_code
-from tacit.trees.data.read_table import encode
 
 if TYPE_CHECKING:
     from tacit.core.input.table import Column, Schema

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit import LatentTree, Topology, load
+from tacit.core.input.read_table import encode, read_table
 from tacit.errors import ArgumentError
 from tacit.toy import balanced, caterpillar, random_tables, sample_codes
-from tacit.trees.data.read_table import encode, read_table
 from tacit.trees.learn.selection import candidates as choosing
 from tacit.trees.learn.selection.forests import (
     Ground,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tacit import LatentClass, LatentTree, Topology
+from tacit.core.input.read_table import read_table
 from tacit.errors import ArgumentError, ArgumentTypeError, RankError
 from tacit.toy import random_tables, random_tree_model, sample_codes
-from tacit.trees.data.read_table import read_table
 from tacit.trees.learn.selection import candidates as choosing
 from tacit.trees.learn.selection import states
 from tacit.trees.learn.selection.states import (

@@ -17,9 +17,9 @@ from tacit.trees.learn.learners import CLASS_WAYS, Job, Settings
 from tacit.trees.learn.spectral.ranks import side_ranks
 
 if TYPE_CHECKING:
+    from tacit.core.input.mixed_table import MixedTable
     from tacit.core.input.table import Table
     from tacit.messages.rooted_tree import RootedTree
-    from tacit.trees.data.mixed_table import MixedTable
     from tacit.trees.structure.topology import Topology
 
 Array = NDArray[np.float64]

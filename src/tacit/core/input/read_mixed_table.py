@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tacit.core.encoders.bins import MOST_DISTINCT_FLOATS
 from tacit.core.input.chunks import Block, Chunks, as_source, check_size
+from tacit.core.input.column_matching import matched_places
 from tacit.core.input.columns import (
     Seen,
     all_missing_text,
@@ -19,20 +20,19 @@ from tacit.core.input.columns import (
     seen,
     warn_of_identifiers,
 )
-from tacit.core.input.table import Column, unknown_column_text
-from tacit.core.input.values import Distinct, Raw, as_numbers
-from tacit.errors import ArgumentError, ColumnError, DataError
-from tacit.trees.data.column_matching import matched_places
-from tacit.trees.data.encode import coded
-from tacit.trees.data.mixed_table import (
+from tacit.core.input.encode import coded
+from tacit.core.input.mixed_table import (
     CONTINUOUS,
     MixedSchema,
     MixedTable,
     NumberColumn,
     empty_mixed,
 )
-from tacit.trees.data.read_table import _places_of, check_anything_left
-from tacit.trees.data.sample_weight import as_weights, checked_weights
+from tacit.core.input.read_table import _places_of, check_anything_left
+from tacit.core.input.sample_weight import as_weights, checked_weights
+from tacit.core.input.table import Column, unknown_column_text
+from tacit.core.input.values import Distinct, Raw, as_numbers
+from tacit.errors import ArgumentError, ColumnError, DataError
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ def read_mixed(
     Parameters
     ----------
     X : table
-        See `tacit.trees.data.read_table`.
+        See `tacit.core.input.read_table`.
     continuous, categorical : collections of str
         Columns that are numbers, or categories, whatever they look like.
     sample_weight : (row,) numbers, optional
@@ -108,7 +108,7 @@ def encode_mixed(
     extras: str | None = None,
     sample_weight: Any = None,
 ) -> MixedTable:
-    """The table that X holds, by a schema that is already known; see `tacit.trees.data.read_table.encode`."""
+    """The table that X holds, by a schema that is already known; see `tacit.core.input.read_table.encode`."""
     if unknown not in {"error", "missing"}:
         raise ArgumentError(f"unknown must be 'error' or 'missing', not {unknown!r}")
     if extras is None:

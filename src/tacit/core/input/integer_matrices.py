@@ -14,9 +14,9 @@ from tacit.core.input.columns import (
     minus_one_is_missing,
     small_column,
 )
+from tacit.core.input.encode import unknown_category_text
 from tacit.core.input.table import MISSING, SMALL_WIDTH, UNKNOWN, Schema
 from tacit.errors import CategoryError
-from tacit.trees.data.encode import unknown_category_text
 
 # Rows that are brought to one type together: enough to make the call worth it, few enough to stay in cache
 # with their codes.

@@ -11,6 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.core.encoders.encoders import IndicatorEncoder, bin_encoder, kernel_encoder
+from tacit.core.input.mixed_table import (
+    MixedSchema,
+    MixedTable,
+    NumberColumn,
+    binned_table,
+    decode_mixed,
+    empty_mixed,
+)
+from tacit.core.input.read_mixed_table import (
+    encode_mixed,
+    learn_mixed,
+    read_mixed,
+    read_mixed_chunks,
+)
+from tacit.core.input.read_table import encode
 from tacit.core.input.table import Column, Schema
 from tacit.errors import (
     ArgumentError,
@@ -19,21 +34,6 @@ from tacit.errors import (
     DataError,
     FileFormatError,
 )
-from tacit.trees.data.mixed_table import (
-    MixedSchema,
-    MixedTable,
-    NumberColumn,
-    binned_table,
-    decode_mixed,
-    empty_mixed,
-)
-from tacit.trees.data.read_mixed_table import (
-    encode_mixed,
-    learn_mixed,
-    read_mixed,
-    read_mixed_chunks,
-)
-from tacit.trees.data.read_table import encode
 
 N = 40
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.input.chunks import Block, as_source
+from tacit.core.input.column_matching import matched_places
 from tacit.core.input.frames import is_frame
 from tacit.core.input.frames_out import Filled, frame_like, with_other_columns
 from tacit.core.input.table import Codes, Column, Schema, Table
 from tacit.core.input.values import Distinct, as_numbers
 from tacit.errors import ArgumentError, ArgumentTypeError
-from tacit.trees.data.column_matching import matched_places
 
 _LIBRARIES = ("numpy", "pandas", "polars", "pyarrow", "dict")
 
@@ -44,7 +44,7 @@ def decode(coded: Table | Codes, schema: Schema | None = None, *, like: Any = "n
 
     Examples
     --------
-    >>> from tacit.trees.data.read_table import read_table
+    >>> from tacit.core.input.read_table import read_table
     >>> rows = [["a", 1], ["b", None]]
     >>> decode(read_table(rows), like=rows)
     [['a', 1], ['b', None]]

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.core.input.decode import complete, decode
+from tacit.core.input.read_table import encode, learn_schema, read_chunks, read_table
 from tacit.errors import BinningWarning
-from tacit.trees.data.decode import complete, decode
-from tacit.trees.data.read_table import encode, learn_schema, read_chunks, read_table
 
 SOME = settings(max_examples=25)  # of each kind of table
 

@@ -5,6 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from tacit.core.input.encode import category_code
+from tacit.core.input.read_table import encode, learn_schema, read_chunks
 from tacit.core.input.table import Column
 from tacit.errors import (
     ArgumentError,
@@ -14,8 +16,6 @@ from tacit.errors import (
     DataError,
     TacitError,
 )
-from tacit.trees.data.encode import category_code
-from tacit.trees.data.read_table import encode, learn_schema, read_chunks
 
 SCHEMA = learn_schema(
     {"colour": ["red", "green", "blue"], "size": [1, 2, 30], "ready": [True, False, True]}

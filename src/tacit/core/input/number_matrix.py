@@ -21,7 +21,7 @@ def read_numbers(X: Any) -> tuple[tuple[str, ...], Numbers]:
     Parameters
     ----------
     X : table
-        See `tacit.trees.data.read_table.read_table`; -1 is a number here like any other.
+        See `tacit.core.input.read_table.read_table`; -1 is a number here like any other.
 
     Raises
     ------

@@ -10,14 +10,14 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from tacit.core.input.decode import complete, decode, kind_of_table
+from tacit.core.input.read_table import encode, learn_schema, read_table
 from tacit.errors import (
     ArgumentError,
     ArgumentTypeError,
     BinningWarning,
     DataError,
 )
-from tacit.trees.data.decode import complete, decode, kind_of_table
-from tacit.trees.data.read_table import encode, learn_schema, read_table
 
 
 def test_pandas_keeps_index_types_and_labels():
@@ -256,7 +256,7 @@ def run_python(program):
 def test_a_library_that_is_not_installed_is_named():
     program = (
         "import sys; sys.modules['polars'] = None; "
-        "from tacit.trees.data.decode import decode; from tacit.trees.data.read_table import read_table\n"
+        "from tacit.core.input.decode import decode; from tacit.core.input.read_table import read_table\n"
         "from tacit.errors import DependencyError\n"
         "try: decode(read_table([[1]]), like='polars')\n"
         "except DependencyError as error: print(error)"
@@ -266,7 +266,7 @@ def test_a_library_that_is_not_installed_is_named():
 
 def test_reading_arrays_loads_no_frame_library():
     program = (
-        "import sys, numpy as np; from tacit.trees.data.read_table import read_table; "
+        "import sys, numpy as np; from tacit.core.input.read_table import read_table; "
         "read_table(np.array([[0, 1]])); "
         "print([m for m in ('narwhals', 'pandas', 'polars', 'pyarrow') if m in sys.modules])"
     )

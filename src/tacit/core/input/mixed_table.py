@@ -1,6 +1,6 @@
 """Tables with columns of numbers beside columns of categories.
 
-What is understood as a table is what `tacit.trees.data.read_table` understands. A column is one of numbers
+What is understood as a table is what `tacit.core.input.read_table` understands. A column is one of numbers
 (*continuous*) where it holds nothing but numbers, integers or floats, and more than 20 different ones; or
 where the caller says so. All others are coded like those of a `Table`.
 """
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.encoders.encoders import BinEncoder, Encoder, IndicatorEncoder
+from tacit.core.input.decode import _written
 from tacit.core.input.frames_out import Filled
 from tacit.core.input.table import (
     Codes,
@@ -27,7 +28,6 @@ from tacit.core.input.table import (
     label_to_json,
 )
 from tacit.errors import ArgumentError, FileFormatError
-from tacit.trees.data.decode import _written
 
 Floats = NDArray[np.float64]
 
@@ -243,7 +243,7 @@ def decode_mixed(table: MixedTable, *, like: Any = "numpy") -> Any:
     """The values of a table, in the caller's kind of table.
 
     Columns of numbers come back as floats, or as the integers of the caller's type where none has a
-    fraction; everything else as `tacit.trees.data.decode.decode` says.
+    fraction; everything else as `tacit.core.input.decode.decode` says.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def decode_mixed(table: MixedTable, *, like: Any = "numpy") -> Any:
 
     Examples
     --------
-    >>> from tacit.trees.data.read_mixed_table import read_mixed
+    >>> from tacit.core.input.read_mixed_table import read_mixed
     >>> rows = [["a", 1.5], ["b", None]]
     >>> table = read_mixed(rows, continuous=["x1"])
     >>> decode_mixed(table.filled({1: np.array([9.0, 2.5])}), like=rows)

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.core.input.chunks import Block, Chunks, as_source, check_size
+from tacit.core.input.column_matching import matched_places
 from tacit.core.input.columns import (
     Seen,
     column_of_levels,
@@ -38,6 +39,9 @@ from tacit.core.input.columns import (
     warn_of_binning,
     warn_of_identifiers,
 )
+from tacit.core.input.encode import coded
+from tacit.core.input.integer_matrices import coded_matrix, read_matrix, seen_cells
+from tacit.core.input.sample_weight import as_weights, checked_weights
 from tacit.core.input.table import (
     LARGEST_INT16_CARD,
     MISSING,
@@ -49,10 +53,6 @@ from tacit.core.input.table import (
     listing,
 )
 from tacit.errors import ArgumentError, ColumnError, DataError
-from tacit.trees.data.column_matching import matched_places
-from tacit.trees.data.encode import coded
-from tacit.trees.data.integer_matrices import coded_matrix, read_matrix, seen_cells
-from tacit.trees.data.sample_weight import as_weights, checked_weights
 
 Floats = NDArray[np.float64]
 

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 import tacit
+from tacit.core.input.decode import complete
+from tacit.core.input.read_mixed_table import encode_mixed, read_mixed
+from tacit.core.input.read_table import encode, read_table
 from tacit.errors import BinningWarning, CategoryError, DataError, IdentifierWarning
-from tacit.trees.data.decode import complete
-from tacit.trees.data.read_mixed_table import encode_mixed, read_mixed
-from tacit.trees.data.read_table import encode, read_table
 
 N = 60
 DAYS = [dt.date(2024, 1, 1) + dt.timedelta(days=3 * place) for place in range(N)]

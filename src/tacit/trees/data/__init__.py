@@ -1,1 +1,0 @@
-"""Tables in and out: values to codes, codes to values, columns of numbers beside categories."""
