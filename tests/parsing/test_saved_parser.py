@@ -38,7 +38,7 @@ def test_given_vectors_are_not_needed_to_parse(parser, tmp_path):
 
 
 def test_context_models_come_back_from_files(tmp_path):
-    model = ConstituentContextModel(longest=8, smoothing=(1.0, 4.0)).fit(TEXT)
+    model = ConstituentContextModel(longest=8, pseudo_counts=(1.0, 4.0)).fit(TEXT)
     model.save(tmp_path / "c.tacit")
     again = load(tmp_path / "c.tacit")
     assert again.get_params() == model.get_params()

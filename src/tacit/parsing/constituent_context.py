@@ -22,21 +22,22 @@ if TYPE_CHECKING:
 class ConstituentContextModel(TakesText, Model):
     """Brackets without labels, learnt by EM from tags alone (Klein & Manning 2002).
 
-    Every span of a sentence, constituent or not, is taken to give its tags and the two tags around it by
-    one of two distributions each. Good on short sentences; on longer ones it falls behind right-branching.
+    Every span of a sentence draws its tags and the two tags around it: constituents from one pair of
+    distributions, other spans from another. Good on short sentences; on longer ones it falls behind
+    right-branching.
 
     Parameters
     ----------
     start : {"split", "random"}
-        The first guess: every split of every bracket equally likely, or weights by chance.
+        EM starts with all splits of a bracket equally likely, or with random weights.
     n_restarts : int
-        Random starts; the one with the highest score of its trees is kept. One start by split needs none.
+        Random starts; the one with the highest score of its trees is kept. Not used with start="split".
     tags : {"given", "universal"}
-        The tags that are looked at.
+        Use tags as they are given, or the universal ones.
     longest : int
-        Longer sentences are not learnt from: they blur what short ones tell.
-    smoothing : (float, float)
-        Times that each sequence of tags is taken to have been seen as a constituent and as none.
+        Longer sentences are left out of training: they blur what short ones say.
+    pseudo_counts : (float, float)
+        Of every sequence of tags as a constituent, and as no constituent.
     max_iter : int
     tol : float
         EM stops when probabilities of spans change by less on average.
@@ -76,7 +77,7 @@ class ConstituentContextModel(TakesText, Model):
         n_restarts: int = 10,
         tags: str = "given",
         longest: int = 10,
-        smoothing: tuple[float, float] = (2.0, 8.0),
+        pseudo_counts: tuple[float, float] = (2.0, 8.0),
         max_iter: int = 40,
         tol: float = 1e-4,
         random_state: Any = 0,
@@ -86,7 +87,7 @@ class ConstituentContextModel(TakesText, Model):
         self.n_restarts = n_restarts
         self.tags = tags
         self.longest = longest
-        self.smoothing = smoothing
+        self.pseudo_counts = pseudo_counts
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -95,7 +96,7 @@ class ConstituentContextModel(TakesText, Model):
     def fit(self, sentences: Any, y: Any = None) -> Self:
         """Learn from sentences of words and tags; see `tacit.parsing.data.tagged_sentences.stream_tagged`.
 
-        Punctuation is left out, words are not looked at, `y` neither.
+        Punctuation is left out; words and `y` are not used.
         """
         from tacit.parsing.data.tagged_sentences import read_tagged
         from tacit.parsing.learn.constituent_context import (
@@ -108,10 +109,10 @@ class ConstituentContextModel(TakesText, Model):
 
         self._check()
         kinds = [self._kinds(sentence) for sentence in read_tagged(sentences)]
-        kinds = [some for some in kinds if 2 <= len(some) <= self.longest]
+        kinds = [sentence for sentence in kinds if 2 <= len(sentence) <= self.longest]
         if not kinds:
             raise DataError(f"no sentence has 2 to {self.longest} words; nothing can be learnt")
-        self.tags_ = tuple(sorted({kind for some in kinds for kind in some}))
+        self.tags_ = tuple(sorted({kind for sentence in kinds for kind in sentence}))
         table = SpanTable.of(self._codes(kinds), len(self.tags_) + 1)
         random = np.random.default_rng(self.random_state)
         n_restarts = 1 if self.start == "split" else self.n_restarts
@@ -121,7 +122,9 @@ class ConstituentContextModel(TakesText, Model):
                 report(restart / n_restarts, f"EM, start {restart + 1} of {n_restarts}")
                 is_random = self.start == "random"
                 start = random_posterior(table, random) if is_random else split_posterior(table)
-                ratios, changes = fit_ratios(table, start, self.smoothing, self.max_iter, self.tol)
+                ratios, changes = fit_ratios(
+                    table, start, self.pseudo_counts, self.max_iter, self.tol
+                )
                 score = expected(ratios.scores(table), table)[1] if n_restarts > 1 else 0.0
                 if score > best:
                     best, self.ratios_, self.changes_ = score, ratios, changes
@@ -188,5 +191,5 @@ class ConstituentContextModel(TakesText, Model):
         for name in ("n_restarts", "longest", "max_iter"):
             check_count(name, getattr(self, name))
         check_number("tol", self.tol)
-        for value in self.smoothing:
-            check_number("smoothing", value, positive=True)
+        for value in self.pseudo_counts:
+            check_number("pseudo_counts", value, positive=True)

@@ -71,6 +71,7 @@ def _upgrade_span_parser(header: dict[str, Any], arrays: Arrays) -> None:
 
 def _upgrade_context_model(header: dict[str, Any], arrays: Arrays) -> None:
     header["ratios"] = {"unseen": header.pop("unseen")}
+    header["pseudo_counts"] = header.pop("smoothing")
     arrays["yields"] = arrays["yields"].view(np.uint64)
     renamed(arrays, {name: f"ratios.{name}" for name in ("yields", "of_yields", "of_contexts")})
 
@@ -84,7 +85,7 @@ CONTEXT_MODEL_FILE = ModelFile(
     Field("tags_", texts(), sizes={"context": lambda tags: (len(tags) + 2) ** 2}),
     Field("ratios_", SPAN_RATIOS),
     Field("changes_", Value(numbers().to_plain, lambda plain: list(numbers().from_plain(plain)))),
-    Field("smoothing", numbers(0)),
+    Field("pseudo_counts", numbers(0)),
     upgrade=_upgrade_context_model,
 )
 

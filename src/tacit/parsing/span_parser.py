@@ -29,19 +29,19 @@ _CHUNK = 5000  # sentences whose moments are taken at once
 class SpanParser(TakesText, Model):
     """Brackets without labels, learnt from words and tags alone (Parikh 2015, chapter 8).
 
-    Words are vectors; from the second moments of the vectors of two words with given tags, so many words
-    apart, comes a distance that adds up along the edges of a latent tree. The tree of a sentence is the
-    shortest one whose brackets do not cross. No tree is needed to learn.
+    The covariance of the vectors of two words, given their tags and how far apart they stand, gives a
+    distance that is additive on a latent tree. The tree of a sentence is the shortest one whose brackets do
+    not cross. No tree is needed to learn.
 
-    With a prior, brackets cost something too: those that cross a group of words, a part between commas or
-    in brackets much, those that branch to the left a little. It decides most of the tree, the metric what
-    it leaves open. That trees branch to the right, and which marks pause, open and close, is taken for
-    granted. With ``prior="units"``, groups are modifiers and their noun, by rule, and the sentence is split
-    by the thesis' heuristic. With ``prior="learnt"``, groups are those of a chain over tags learnt from what
-    stands between marks, and the sentence is split before the first tag of the set that sentences cannot
-    do without, which is learnt too (`tag_chunks.learn_chunker`). Tags count as they are given: that
-    needs no knowledge of the language, and does as well or better in English, but worse on the Spanish and
-    Chinese treebanks of the benchmark, which have hundreds. With ``prior=None`` the metric decides alone.
+    A prior adds costs: high for brackets that cross a group of words, a part between commas or a part in
+    brackets, low for those that branch to the left. It decides most of the tree, the metric the rest. It
+    assumes that trees branch to the right, and which marks pause, open and close. With ``prior="units"``,
+    groups are modifiers and their noun, by rule, and the sentence is split by the thesis' heuristic. With
+    ``prior="learnt"``, groups come from a chain over tags learnt from what stands between marks, and the
+    sentence is split before the first tag of the learnt set that nearly every sentence has
+    (`tag_chunks.learn_chunker`). This uses tags as they are given and no knowledge of the language; it is as
+    good or better in English, but worse on the Spanish and Chinese treebanks of the benchmark, which have
+    hundreds of tags. With ``prior=None`` the metric decides alone.
 
     Parameters
     ----------
@@ -49,17 +49,17 @@ class SpanParser(TakesText, Model):
     vectors : "cca", WordVectors, or path
         Word vectors: learnt from the same text, or given; see `word_vectors.read_word_vectors`.
     n_features : int
-        Numbers of a vector that is learnt; fewer where the text has no more words than that.
+        Length of learnt word vectors; at most the number of different words.
     rank : int
-        Singular values of a covariance that make up a distance; at most as many as a vector has numbers.
+        Number of singular values of a covariance that make up a distance; at most the length of a vector.
     bandwidth : float
         Of the kernel over distances between words.
     top : {"auto", "learnt", "heuristic", "free"}
-        The split of the whole sentence: where the predicate begins, by tags that were learnt or by the
-        thesis' heuristic, or the cheapest one, which the metric alone does not tell. ``"auto"`` is
-        ``"learnt"`` where the prior is, otherwise ``"heuristic"``. `parse` takes a split as an argument too.
+        The split of the whole sentence: where the predicate begins, by learnt tags or by the thesis'
+        heuristic, or the cheapest one, which the metric alone does not determine. ``"auto"`` is ``"learnt"``
+        where the prior is, otherwise ``"heuristic"``. `parse` takes a split as an argument, too.
     metric_weight : float
-        Of the length of a tree where there is a prior, whose cheapest mistake costs 1.
+        Weight of the length of a tree beside the costs of the prior, the smallest of which is 1.
     max_words : int
         Longer sentences are refused when parsed: time grows with the fourth power of the length.
     random_state : int, Generator or None
@@ -127,7 +127,7 @@ class SpanParser(TakesText, Model):
     def fit(self, sentences: Any, y: Any = None) -> Self:
         """Learn from sentences of words and tags; see `tacit.parsing.data.tagged_sentences.stream_tagged`.
 
-        Punctuation is left out and tags become universal ones. `y` is not looked at.
+        Punctuation is left out and tags become universal ones. `y` is not used.
 
         Raises
         ------
@@ -146,9 +146,7 @@ class SpanParser(TakesText, Model):
 
         self._check()
         if hasattr(self, "distances_") and not hasattr(self, "pairs_"):
-            raise NotAvailableError(
-                "files do not hold the moments, so that a parser from one learns no more; fit a new one"
-            )
+            raise NotAvailableError("a parser from a file has no moments to add to; fit a new one")
         given = read_tagged(sentences)
         text = [_universal(sentence) for sentence in given]
         if not any(len(sentence) >= 2 for sentence in text):
@@ -205,13 +203,12 @@ class SpanParser(TakesText, Model):
         if len(words) < 2:
             return SpanParse(words, [], float("inf"))
         if self.prior is None:
-            found = projective_tree(metric, top, max_words=self.max_words)
+            shortest = projective_tree(metric, top, max_words=self.max_words)
         else:
             groups = self.chunker_.groups(pairs) if self.prior == "learnt" else None
             costs = unit_costs(len(words), sentence_units(pairs, top, groups=groups))
-            weight = self.metric_weight
-            found = projective_tree(weight * metric, top, costs, self.max_words)
-        return SpanParse(words, found.spans, found.margin)
+            shortest = projective_tree(self.metric_weight * metric, top, costs, self.max_words)
+        return SpanParse(words, shortest.spans, shortest.margin)
 
     def predict(self, X: Any, tops: Sequence[int] | None = None) -> list[SpanParse]:
         """The brackets of each of several sentences; see `parse`.

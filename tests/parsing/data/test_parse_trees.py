@@ -16,7 +16,6 @@ from tacit.parsing.data.parse_trees import (
     without_empties,
     without_functions,
     without_punctuation,
-    without_unaries,
 )
 
 names = st.text("abcXYZ-.|é的", min_size=1, max_size=4)
@@ -82,7 +81,7 @@ def test_a_node_has_a_word_or_children():
         ParseTree("A", (ParseTree("b", (), "c"),), "d")
 
 
-def test_empties_functions_punctuation_and_unaries_go():
+def test_empties_functions_and_punctuation_go():
     (tree,) = read_trees([SENTENCE])
     tree = without_empties(tree)
     assert (
@@ -91,11 +90,6 @@ def test_empties_functions_punctuation_and_unaries_go():
     )
     tree = without_punctuation(without_functions(tree))
     assert str(tree) == "(TOP (S (NP (NNP Vinken)) (VP (VBZ is) (S (VP (VBN named))))))"
-    assert str(without_unaries(tree)) == "(TOP (NP (NNP Vinken)) (VP (VBZ is) (S (VBN named))))"
-    assert (
-        str(without_unaries(tree, "+"))
-        == "(TOP+S (NP (NNP Vinken)) (VP (VBZ is) (S+VP (VBN named))))"
-    )
 
 
 def test_nothing_is_left_of_a_tree_of_marks():
@@ -106,7 +100,10 @@ def test_nothing_is_left_of_a_tree_of_marks():
 
 def test_marks_of_all_tag_sets_are_known():
     assert all(map(is_punctuation, [",", "-LRB-", "$", "COMMA", "LRB", "Fc", "Fpa", "PUNCT"]))
-    assert not any(map(is_punctuation, ["FW", "NN", "F", "fc", "TO"]))
+    assert not any(map(is_punctuation, ["FW", "NN", "F", "fc", "TO", "_", "???", "C$", "-1"]))
+    assert all(
+        map(is_punctuation, [";", "?", "«", "»", "--", "``", "''", ".", ":", "#", "...", "¿"])
+    )
 
 
 @given(trees)

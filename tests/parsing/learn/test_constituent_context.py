@@ -119,7 +119,7 @@ def test_one_step_of_em_is_counting_over_all_trees():
 
 def test_unseen_sequences_have_the_ratio_of_the_smoothing():
     table = SpanTable.of([[0, 1, 1]], 3)
-    ratios, _ = fit_ratios(table, split_posterior(table), smoothing=(2.0, 8.0), max_iter=1)
+    ratios, _ = fit_ratios(table, split_posterior(table), pseudo_counts=(2.0, 8.0), max_iter=1)
     other = SpanTable.of([[2, 2]], 3)
     assert ratios.scores(other) - ratios.of_contexts[other.contexts] == pytest.approx(
         [np.log(2 / 8)]

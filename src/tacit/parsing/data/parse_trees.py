@@ -13,24 +13,11 @@ from tacit.errors import ArgumentError, ArgumentTypeError, DataError
 TOP = "TOP"  # the label of an outermost bracket that has none
 # An opening bracket with its label, and at once with its word if that is all it has; or a closing one.
 _PIECE = re.compile(r"\(\s*([^\s()]*)(?:\s+([^\s()]+)\s*\))?|(\))|([^\s()]+)")
-_PUNCTUATION = frozenset(
-    (
-        *(".", ",", ":", "``", "''", "-LRB-", "-RRB-", "$", "#"),  # Penn
-        *(
-            "PERIOD",
-            "COMMA",
-            "COLON",
-            "LPAREN",
-            "RPAREN",
-            "LRB",
-            "RRB",
-            "LQT",
-            "RQT",
-            "HYPH",
-        ),  # GENIA
-        "PUNCT",
-    )
+# Of the Penn Treebank and Universal Dependencies, then of GENIA.
+_PUNCTUATION = frozenset(("-LRB-", "-RRB-", "...", "PUNCT")) | frozenset(
+    ("PERIOD", "COMMA", "COLON", "LPAREN", "RPAREN", "LRB", "RRB", "LQT", "RQT", "HYPH")
 )
+_MARK = re.compile(r"[^\w\s]{1,2}")  # a mark as its own tag: ``, '', --, ;, «
 _SPANISH_MARK = re.compile(r"F[a-z]{1,2}")  # EAGLES: Fc, Fp, Fpa, ...
 
 
@@ -83,14 +70,14 @@ class ParseTree:
         """Label, first word and the word after the last of each bracket, parents first; words are none."""
         nodes = list(self.nodes())
         widths: list[int] = []  # of the nodes that wait for their parent, the leftmost last
-        found: list[tuple[str, int]] = []
+        brackets: list[tuple[str, int]] = []
         for node in reversed(nodes):
             if node.word is not None:
                 widths.append(1)
                 continue
             width = sum(widths.pop() for _ in node.children)
             widths.append(width)
-            found.append((node.label, width))
+            brackets.append((node.label, width))
         starts, place = [], 0
         for node in nodes:
             if node.word is None:
@@ -99,7 +86,7 @@ class ParseTree:
                 place += 1
         return [
             (label, start, start + width)
-            for (label, width), start in zip(reversed(found), starts, strict=True)
+            for (label, width), start in zip(reversed(brackets), starts, strict=True)
         ]
 
     def __str__(self) -> str:
@@ -147,7 +134,7 @@ def read_trees(source: Any) -> list[ParseTree]:
 
 
 def stream_trees(source: Any) -> Iterator[ParseTree]:
-    """The trees of a text in brackets one after another, read as they are asked for; see `read_trees`."""
+    """The trees of a text in brackets, read lazily; see `read_trees`."""
     for name, lines in text_lines(source):
         for _, tree in located_trees(name, lines):
             yield tree
@@ -249,7 +236,7 @@ def _wrong(text: str, piece: re.Match[str], name: str, first: int, what: str) ->
 
 
 def without_empties(tree: ParseTree) -> ParseTree | None:
-    """The tree without words that nobody said (``-NONE-``, Spanish ``*0*``); None if nothing is left."""
+    """The tree without empty words (``-NONE-``, Spanish ``*0*``); None if nothing is left."""
     return without_leaves(tree, lambda word, tag: tag == "-NONE-" or word == "*0*")
 
 
@@ -269,8 +256,8 @@ def without_punctuation(
 
 
 def is_punctuation(tag: str) -> bool:
-    """Whether a tag (Penn, GENIA, Spanish, universal) is one of punctuation, as ``$`` and ``#`` are."""
-    return tag in _PUNCTUATION or _SPANISH_MARK.fullmatch(tag) is not None
+    """Whether a tag (Penn, GENIA, Spanish, universal, or a mark itself) is one of punctuation."""
+    return bool(tag in _PUNCTUATION or _MARK.fullmatch(tag) or _SPANISH_MARK.fullmatch(tag))
 
 
 def without_leaves(tree: ParseTree, drop: Callable[[str, str], bool]) -> ParseTree | None:
@@ -321,31 +308,6 @@ def with_tags(tree: ParseTree, tags: Mapping[str, str]) -> ParseTree:
     return whole
 
 
-def without_unaries(tree: ParseTree, joint: str | None = None) -> ParseTree:
-    """The tree without brackets that hold nothing but one bracket.
-
-    Parameters
-    ----------
-    tree : ParseTree
-    joint : str, optional
-        What stands between the labels of a chain that becomes one bracket, the upper first: ``"+"`` makes
-        ``S+VP``. Unless given, the upper label is kept alone. A bracket over one word stays.
-    """
-
-    def joined(node: ParseTree, children: list[ParseTree]) -> ParseTree:
-        if node.word is not None:
-            return node
-        only = children[0]
-        if len(children) > 1 or only.word is not None:
-            return ParseTree(node.label, tuple(children))
-        label = node.label if joint is None else f"{node.label}{joint}{only.label}"
-        return ParseTree(label, only.children)
-
-    whole = _rebuilt(tree, joined)
-    assert whole is not None  # nothing is left out
-    return whole
-
-
 def _same(a: ParseTree, b: ParseTree) -> bool:
     return a is b
 
@@ -353,7 +315,7 @@ def _same(a: ParseTree, b: ParseTree) -> bool:
 def _rebuilt(
     tree: ParseTree, made: Callable[[ParseTree, list[ParseTree]], ParseTree | None]
 ) -> ParseTree | None:
-    """A tree made anew from below: each node from itself and its new children, None for nothing."""
+    """A tree rebuilt bottom-up: each node from itself and its new children, None to leave it out."""
     done: list[ParseTree | None] = []  # the leftmost last
     for node in reversed(list(tree.nodes())):
         new = [done.pop() for _ in node.children]

@@ -11,67 +11,57 @@ from tacit.parsing.data.parse_trees import is_punctuation, text_lines
 
 UNIVERSAL = (".", "ADJ", "ADP", "ADV", "CONJ", "DET", "NOUN", "NUM", "PRON", "PRT", "VERB", "X")
 
-# Universal Dependencies has more of them than the twelve.
-_DEPENDENCIES = {
-    "AUX": "VERB",
-    "CCONJ": "CONJ",
-    "INTJ": "X",
-    "PART": "PRT",
-    "PROPN": "NOUN",
-    "PUNCT": ".",
-    "SCONJ": "ADP",
-    "SYM": "X",
-}
+
+def _table(**tags: str) -> dict[str, str]:
+    """From each of some tags to its universal one."""
+    return {tag: universal for universal, some in tags.items() for tag in some.split()}
+
+
+# Those of Universal Dependencies that are not among the twelve.
+_DEPENDENCIES = _table(
+    VERB="AUX", CONJ="CCONJ", X="INTJ SYM", PRT="PART", NOUN="PROPN", ADP="SCONJ"
+) | {"PUNCT": "."}
 # The Penn Treebank and GENIA, whose PRPP and WPP are PRP$ and WP$.
-_PENN = {
-    **dict.fromkeys(("CC",), "CONJ"),
-    **dict.fromkeys(("CD",), "NUM"),
-    **dict.fromkeys(("DT", "EX", "PDT", "WDT"), "DET"),
-    **dict.fromkeys(("IN",), "ADP"),
-    **dict.fromkeys(("JJ", "JJR", "JJS"), "ADJ"),
-    **dict.fromkeys(("MD", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ"), "VERB"),
-    **dict.fromkeys(("NN", "NNP", "NNPS", "NNS", "NP"), "NOUN"),
-    **dict.fromkeys(("POS", "RP", "TO"), "PRT"),
-    **dict.fromkeys(("PRP", "PRP$", "PRPP", "WP", "WP$", "WPP"), "PRON"),
-    **dict.fromkeys(("RB", "RBR", "RBS", "WRB"), "ADV"),
-    **dict.fromkeys(("FW", "LS", "SYM", "UH"), "X"),
-}
-# EAGLES tags of Spanish and Catalan: the first letter is the part of speech, small in CESS.
-_SPANISH = {
-    "a": "ADJ",
-    "c": "CONJ",
-    "d": "DET",
-    "i": "X",
-    "n": "NOUN",
-    "p": "PRON",
-    "r": "ADV",
-    "s": "ADP",
-    "v": "VERB",
-    "w": "X",
-    "x": "X",
-    "y": "X",
-    "z": "NUM",
-    "Z": "NUM",
-    "W": "X",
-    "Y": "X",
-}
-# Sinica: by the longest beginning that is here.
-_CHINESE = {
-    "A": "ADJ",
-    "C": "CONJ",
-    "D": "ADV",
-    "DE": "X",
-    "DM": "NUM",
-    "I": "X",
-    "N": "NOUN",
-    "Ne": "DET",
-    "Ng": "ADP",
-    "Nh": "PRON",
-    "P": "ADP",
-    "Str": "X",
-    "T": "PRT",
-    "V": "VERB",
-}
+_PENN = _table(
+    CONJ="CC",
+    NUM="CD",
+    DET="DT EX PDT WDT",
+    ADP="IN",
+    ADJ="JJ JJR JJS",
+    VERB="MD VB VBD VBG VBN VBP VBZ",
+    NOUN="NN NNP NNPS NNS NP",
+    PRT="POS RP TO",
+    PRON="PRP PRP$ PRPP WP WP$ WPP",
+    ADV="RB RBR RBS WRB",
+    X="FW LS SYM UH",
+)
+# EAGLES tags of Spanish and Catalan: the first letter is the part of speech, lower case in CESS.
+_SPANISH = _table(
+    ADJ="a",
+    CONJ="c",
+    DET="d",
+    NOUN="n",
+    PRON="p",
+    ADV="r",
+    ADP="s",
+    VERB="v",
+    NUM="z Z",
+    X="i w x y W Y",
+)
+# Sinica: by the longest prefix that is here.
+_CHINESE = _table(
+    ADJ="A",
+    CONJ="C",
+    ADV="D",
+    NUM="DM",
+    NOUN="N",
+    DET="Ne",
+    ADP="Ng P",
+    PRON="Nh",
+    PRT="T",
+    VERB="V",
+    X="DE I Str",
+)
 # Verbs that are no predicate by themselves: participles of the Penn Treebank, and of EAGLES what is neither
 # of a mood nor of a person (participle, gerund, infinitive).
 _NOT_FINITE = ("VBN", "VBG")
@@ -151,8 +141,8 @@ def _lookup(tag: str) -> str | None:
         return _SPANISH[tag[0]]
     # Penn tags are two or more capitals, perhaps with something behind: NN|SYM, JJ-XYZ.
     if not tag[:2].isupper() or tag[1:2] == "_" or _is_chinese(tag):
-        return _by_beginning(tag, _CHINESE)
-    return _by_beginning(tag, _PENN | _CHINESE)
+        return _by_prefix(tag, _CHINESE)
+    return _by_prefix(tag, _PENN | _CHINESE)
 
 
 def is_finite_verb(tag: str) -> bool:
@@ -173,7 +163,7 @@ def _is_chinese(tag: str) -> bool:
     return tag[0] == "V" and tag[2:3].isdigit()
 
 
-def _by_beginning(tag: str, table: dict[str, str]) -> str | None:
+def _by_prefix(tag: str, table: dict[str, str]) -> str | None:
     for size in range(min(len(tag), 4), 0, -1):
         if tag[:size] in table:
             return table[tag[:size]]

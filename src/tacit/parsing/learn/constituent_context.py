@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 
 
 def split_posterior(table: SpanTable) -> Array:
-    """The probability of each span where every split of every bracket is equally likely.
+    """The probability of each span where all splits of a bracket are equally likely.
 
     1 for a whole sentence; 1/k for k words at one end of it; 2/(k(k+1)) for k words inside.
     """
@@ -28,12 +28,12 @@ def split_posterior(table: SpanTable) -> Array:
 
 
 def random_posterior(table: SpanTable, random: np.random.Generator) -> Array:
-    """Probabilities of spans where every tag sequence and context has a weight by chance."""
-    names, numbers = np.unique(table.yields, return_inverse=True)
+    """Probabilities of spans where every sequence of tags and context has a random weight."""
+    yields, yield_codes = np.unique(table.yields, return_inverse=True)
     start = SpanRatios(
-        names, random.normal(size=len(names)), random.normal(size=(table.n_tags + 1) ** 2), 0.0
+        yields, random.normal(size=len(yields)), random.normal(size=(table.n_tags + 1) ** 2), 0.0
     )
-    return expected(start.of_yields[numbers] + start.of_contexts[table.contexts], table)[0]
+    return expected(start.of_yields[yield_codes] + start.of_contexts[table.contexts], table)[0]
 
 
 def expected(scores: Array, table: SpanTable) -> tuple[Array, float]:
@@ -48,7 +48,7 @@ def expected(scores: Array, table: SpanTable) -> tuple[Array, float]:
 def fit_ratios(
     table: SpanTable,
     posterior: Array,
-    smoothing: tuple[float, float] = (2.0, 8.0),
+    pseudo_counts: tuple[float, float] = (2.0, 8.0),
     max_iter: int = 40,
     tol: float = 1e-4,
 ) -> tuple[SpanRatios, list[float]]:
@@ -58,8 +58,8 @@ def fit_ratios(
     ----------
     table : SpanTable
     posterior : (span,) array
-    smoothing : (float, float)
-        Times that each sequence and context is taken to have been seen as a constituent and as none.
+    pseudo_counts : (float, float)
+        Of every sequence of tags and context, as a constituent and as no constituent.
     max_iter : int
     tol : float
         Stop when the posterior changes by less, on average over the spans.
@@ -70,24 +70,26 @@ def fit_ratios(
     changes : list of float
         Mean change of the posterior in each step.
     """
-    names, numbers = np.unique(table.yields, return_inverse=True)
+    yields, yield_codes = np.unique(table.yields, return_inverse=True)
     n_contexts = (table.n_tags + 1) ** 2
-    every = (
-        np.bincount(numbers, minlength=len(names)),
+    totals = (
+        np.bincount(yield_codes, minlength=len(yields)),
         np.bincount(table.contexts, minlength=n_contexts),
     )
-    always = np.zeros(len(names)), table.singles
+    always_inside = np.zeros(len(yields)), table.singles
     changes: list[float] = []
-    yes, no = smoothing
+    yes, no = pseudo_counts
     while True:
         logs = []
-        for ids, total, sure in zip((numbers, table.contexts), every, always, strict=True):
+        for ids, total, certain in zip(
+            (yield_codes, table.contexts), totals, always_inside, strict=True
+        ):
             inside = np.bincount(ids, weights=posterior, minlength=len(total))
             outside = np.maximum(total - inside, 0.0)
-            logs.append(np.log(inside + sure + yes) - np.log(outside + no))
-        ratios = SpanRatios(names, logs[0], logs[1], float(np.log(yes) - np.log(no)))
+            logs.append(np.log(inside + certain + yes) - np.log(outside + no))
+        ratios = SpanRatios(yields, logs[0], logs[1], float(np.log(yes) - np.log(no)))
         if len(changes) == max_iter or (changes and changes[-1] < tol) or not len(posterior):
             return ratios, changes
-        better, _ = expected(logs[0][numbers] + logs[1][table.contexts], table)
+        better, _ = expected(logs[0][yield_codes] + logs[1][table.contexts], table)
         changes.append(float(np.abs(better - posterior).mean()))
         posterior = better
