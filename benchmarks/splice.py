@@ -33,16 +33,17 @@ import numpy as np
 import tacit
 from tacit.core.threads import limit_threads
 from tacit.reproduce.junction.fig_5_5 import AUTO, EM, ONLINE, PRINTED, SMOOTHED, SPECTRAL, STRONG
+from tacit.reproduce.runner.trials import Method, Trial
 from tacit.reproduce.trees.splice_sites import (
     N_LETTERS,
+    STUDY,
     SiteCase,
-    SiteTrial,
     class_scores,
-    learnt_classes,
+    learn_classes,
     split_of,
-    with_shares,
+    with_class_weights,
 )
-from tacit.reproduce.trees.trials import Method, em
+from tacit.reproduce.trees.synthetic import em
 from tacit.sequences.data.read_sequences import read_sequences
 
 N_TEST = 638
@@ -56,17 +57,17 @@ METHODS = (SPECTRAL, GROUPS, PRINTED, EM, PATTERNS, STRONG, SMOOTHED, ONLINE, AU
 def measured(method: Method, seed: int) -> tuple[float, float, float, float]:
     """Accuracy without and with shares of the classes, held-out log-likelihood and seconds of a split."""
     split = split_of(CASE.data, N_TEST, seed, None)
-    trial = SiteTrial(CASE, sum(map(len, split.train)), seed, method)
+    trial = Trial(STUDY, CASE, sum(map(len, split.train)), seed, method)
     assert split.tables  # made before the clock starts
     gc.collect()
     gc.disable()
     begun = time.process_time()
-    networks, _ = learnt_classes(trial, split)
+    networks, _ = learn_classes(trial, split)
     seconds = time.process_time() - begun
     gc.enable()
     scores, _ = class_scores(networks, split.test, raw=method.as_printed)
     logs, _ = class_scores(networks, split.test, raw=False)
-    both = scores, with_shares(networks, split)
+    both = scores, with_class_weights(networks, split)
     right = [np.mean(each.argmax(axis=0) == split.answers) for each in both]
     likely = float(np.mean(logs[split.answers, np.arange(len(split.answers))]))
     return float(right[0]), float(right[1]), likely, seconds

@@ -7,8 +7,7 @@ from tacit.reproduce.language import texts
 from tacit.reproduce.numbers import towns
 from tacit.reproduce.parsing import brackets, grammars
 from tacit.reproduce.sequences import tags
-from tacit.reproduce.trees import splice_sites as sites
-from tacit.reproduce.trees import stocks
+from tacit.reproduce.trees import splice_sites, stocks
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +34,7 @@ def folder_of_stocks(tmp_path_factory):
 @pytest.fixture
 def made_up_stocks(folder_of_stocks, monkeypatch):
     """The folder that loaders look in; what experiments remember of another is forgotten."""
-    caches = (stocks.stock_moves, stocks._split, stocks._learnt, stocks._warm_up)
+    caches = (stocks.stock_moves, stocks._split, stocks.fit, stocks._warm_up)
     for cache in caches:
         cache.cache_clear()
     monkeypatch.setenv("TACIT_DATA", str(folder_of_stocks))
@@ -77,7 +76,7 @@ def folder_of_sites(folder_of_stocks):
 @pytest.fixture
 def made_up_sites(folder_of_sites, monkeypatch):
     """The folder that loaders look in; what experiments remember of another is forgotten."""
-    caches = (sites._strands, sites.split_of, sites._warm_up)
+    caches = (splice_sites._strands, splice_sites.split_of, splice_sites._warm_up)
     for cache in caches:
         cache.cache_clear()
     monkeypatch.setenv("TACIT_DATA", str(folder_of_sites))
@@ -112,7 +111,7 @@ def folder_of_towns(folder_of_stocks):
 @pytest.fixture
 def made_up_towns(folder_of_towns, monkeypatch):
     """The folder that loaders look in; what experiments remember of another is forgotten."""
-    caches = (towns.towns, towns.split_of, towns._kernel_model)
+    caches = (towns.towns, towns.split_of, towns._kernel_tree)
     for cache in caches:
         cache.cache_clear()
     monkeypatch.setenv("TACIT_DATA", str(folder_of_towns))
@@ -187,7 +186,7 @@ def folder_of_texts(folder_of_stocks):
 @pytest.fixture
 def made_up_texts(folder_of_texts, monkeypatch):
     """The folder that loaders look in; what experiments remember of another is forgotten."""
-    caches = (texts.judged, texts.texts_of, texts._few_lines, texts._warm_up, texts._classes)
+    caches = (texts.fit_and_score, texts.texts_of, texts._few_lines, texts._warm_up, texts._classes)
     for cache in caches:
         cache.cache_clear()
     monkeypatch.setenv("TACIT_DATA", str(folder_of_texts))
@@ -247,7 +246,8 @@ def made_up_treebanks(folder_of_treebanks, monkeypatch):
         brackets._contexts,
         brackets._by_metric,
         grammars.trees_of,
-        grammars.judged,
+        grammars.fit,
+        grammars.parsed,
     )
     for cache in caches:
         cache.cache_clear()

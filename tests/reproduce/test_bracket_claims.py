@@ -5,18 +5,18 @@ import pytest
 from oracles.experiment_runs import made_runs
 from tacit.reproduce.parsing import fig_8_5, table_8_1, table_8_2
 from tacit.reproduce.parsing.brackets import CHINESE, ENGLISH, SPANISH
-from tacit.reproduce.runner.running import experiment
+from tacit.reproduce.runner.running import experiment_of
 
 LANGUAGES = {ENGLISH: "English", SPANISH: "German", CHINESE: "Chinese"}
 
 
 def runs_of(name, f1):
-    return made_runs(experiment(name).settings["paper"], f1)
+    return made_runs(experiment_of(name).settings["paper"], f1)
 
 
 def held(name, f1):
     """Which parts of a claim hold."""
-    return [found.held for found in experiment(name).judge(runs_of(name, f1))]
+    return [found.held for found in experiment_of(name).judge(runs_of(name, f1))]
 
 
 def changed(function, condition, by):
@@ -54,8 +54,8 @@ def test_table_8_1_fails_where_long_sentences_are_as_good():
 
 
 def test_table_8_1_shows_the_printed_numbers_under_its_own():
-    shown = experiment("table-8.1").table(runs_of("table-8.1", printed_8_1)).splitlines()
-    assert shown[0].startswith("The thesis' treebanks are not to be had")
+    shown = experiment_of("table-8.1").table(runs_of("table-8.1", printed_8_1)).splitlines()
+    assert shown[0].startswith("The thesis' treebanks are not available")
     assert shown[1].split() == [
         "<=",
         "10",
@@ -117,7 +117,7 @@ def test_table_8_2_fails_in_the_part_that_is_otherwise(condition, by, failing):
 
 def test_table_8_2_says_how_far_right_branching_in_the_same_brackets_comes():
     ahead = changed(printed_8_2, on("right-branching", ENGLISH), 50.0)
-    shown = experiment("table-8.2").table(runs_of("table-8.2", ahead)).splitlines()
+    shown = experiment_of("table-8.2").table(runs_of("table-8.2", ahead)).splitlines()
     assert (
         "wsj_sample, test (for English): above NN, CC, BC is right-branching at 5 of 6, SpanParser at 0 of 6 "
         "lengths"
@@ -163,7 +163,7 @@ def test_figure_8_5_fails_where_starts_are_alike():
 
 def test_figure_8_5_tells_mean_and_spread_and_draws_every_start():
     runs = runs_of("fig-8.5", f1_8_5)
-    shown = experiment("fig-8.5").table(runs).splitlines()
+    shown = experiment_of("fig-8.5").table(runs).splitlines()
     assert "CCM, start by splits: 70.0 (1)" in shown
     assert "CCM, random starts: 47.3 ± 13.1, 25.0 to 69.5 (100)" in shown
     figure = fig_8_5.picture(runs)
@@ -180,7 +180,7 @@ def test_figure_8_5_tells_mean_and_spread_and_draws_every_start():
 def test_lengths_are_named_in_pictures():
     from tacit.reproduce.runner.panels import picture
 
-    asked = experiment("table-8.2")
+    asked = experiment_of("table-8.2")
     runs = runs_of("table-8.2", printed_8_2)
     figure = picture(runs, "", asked.panels(asked.settings["paper"]), asked.measures)
     assert figure.axes[0].get_title() == "wsj_sample, train"

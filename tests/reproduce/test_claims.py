@@ -6,18 +6,18 @@ from dataclasses import replace
 import pytest
 
 from oracles.experiment_runs import made_runs
-from tacit.reproduce.runner.running import HOMES, experiment
-from tacit.reproduce.runner.verdicts import Finding, counted, verdict
+from tacit.reproduce.runner.claims import Finding, counted, verdict
+from tacit.reproduce.runner.running import MODULES, experiment_of
 
 
 def few_seeds(name):
     """The paper's settings with two models each."""
-    return replace(experiment(name).settings["paper"], n_seeds=2)
+    return replace(experiment_of(name).settings["paper"], n_seeds=2)
 
 
 def held(name, error, seconds=lambda _: 1.0):
     """Which parts of a claim hold."""
-    findings = experiment(name).judge(made_runs(few_seeds(name), error, seconds))
+    findings = experiment_of(name).judge(made_runs(few_seeds(name), error, seconds))
     return [finding.held for finding in findings]
 
 
@@ -266,17 +266,15 @@ def test_figure_6_7_fails_in_the_part_that_is_otherwise(condition, factor, expec
 
 def test_figure_6_7_wants_errors_of_the_tree_to_vary_less():
     runs = made_runs(few_seeds("fig-6.7"), off_6_7)
-    wide = [
-        replace(row, spread=1.0) if row.method == "kernel tree alone" else row for row in runs.rows
-    ]
-    findings = experiment("fig-6.7").judge(replace(runs, rows=tuple(wide)))
+    wide = [row.but(spread=1.0) if row.method == "kernel tree alone" else row for row in runs.rows]
+    findings = experiment_of("fig-6.7").judge(replace(runs, rows=tuple(wide)))
     assert [finding.held for finding in findings] == [True, True, False, True]
 
 
 @pytest.mark.parametrize("name", ["fig-6.5", "fig-6.6", "fig-6.7"])
 def test_tables_of_figures_have_a_line_for_every_method(name):
     runs = made_runs(few_seeds(name), lambda trial: 0.1 * len(trial.method.name))
-    shown = experiment(name).table(runs)
+    shown = experiment_of(name).table(runs)
     for method in few_seeds(name).methods:
         assert f"{method.name} " in shown
 
@@ -514,7 +512,7 @@ def test_figure_5_4_needs_all_graphs_to_be_faster_at_the_largest_size(name, fact
 
 
 def test_figure_5_4_has_a_table_of_errors_and_ratios():
-    asked = experiment("fig-5.4")
+    asked = experiment_of("fig-5.4")
     runs = made_runs(few_seeds("fig-5.4"), error_5_4, seconds_5_4)
     lines = asked.table(runs).splitlines()
     assert len(lines) == 2 + 4 * len(asked.settings["paper"].sizes)
@@ -559,7 +557,7 @@ def test_figure_5_5_needs_spectral_to_be_faster_at_every_size():
 
 
 def test_figure_5_5_has_a_table_of_shares_and_ratios():
-    asked = experiment("fig-5.5")
+    asked = experiment_of("fig-5.5")
     lines = asked.table(made_runs(few_seeds("fig-5.5"), wrong_5_5, seconds_5_5)).splitlines()
     assert lines[2].split()[:6] == ["100", "0.2000", "0.2000", "1.0x", "0.4000", "0.4000"]
     assert lines[2].split()[6] == "100.0x"
@@ -603,7 +601,7 @@ def test_song_figure_3_fails_in_the_part_that_is_otherwise(condition, by, failin
 
 
 def test_a_verdict_says_in_one_line_which_parts_did_not_hold(tmp_path):
-    asked = experiment("fig-7.5")
+    asked = experiment_of("fig-7.5")
     runs = made_runs(few_seeds("fig-7.5"), error_7_5)
     good = verdict(asked, runs, tmp_path / "a.csv", tmp_path / "a.png")
     assert good.held
@@ -619,7 +617,7 @@ def test_a_verdict_says_in_one_line_which_parts_did_not_hold(tmp_path):
 
 
 def test_a_verdict_tells_how_the_librarys_own_form_fares(tmp_path):
-    asked = experiment("fig-7.5")
+    asked = experiment_of("fig-7.5")
     only_ours = but(error_7_5, is_method("original", "alternate"), lambda _: 1.0)
     found = verdict(asked, made_runs(few_seeds("fig-7.5"), only_ours), tmp_path, tmp_path)
     assert not found.held
@@ -630,7 +628,7 @@ def test_a_verdict_tells_how_the_librarys_own_form_fares(tmp_path):
     assert found.explanation.endswith("0 of 2, all but (1) (2)")
 
 
-@pytest.mark.parametrize("name", HOMES)
+@pytest.mark.parametrize("name", MODULES)
 def test_nothing_is_claimed_to_hold_by_runs_that_are_all_alike(name):
     assert not all(held(name, lambda _: 0.5))
 

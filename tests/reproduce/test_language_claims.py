@@ -6,9 +6,10 @@ import pytest
 
 from oracles.experiment_runs import made_runs
 from tacit.reproduce.language import table_9_1, table_9_2, table_9_3
-from tacit.reproduce.language.text_tables import laid_out, ordered_pairs
+from tacit.reproduce.language.text_tables import ordered_pairs
 from tacit.reproduce.language.texts import CORPORA, RUSSIAN, TextCase
-from tacit.reproduce.runner.running import experiment
+from tacit.reproduce.runner.running import experiment_of
+from tacit.reproduce.runner.tables import aligned
 
 NAMES = ("table-9.1", "fig-9.2", "table-9.2", "table-9.3")
 LEVELS = {
@@ -22,12 +23,12 @@ LEVELS = {
 
 
 def runs_of(name, error, seconds=lambda _: 1.0):
-    return made_runs(experiment(name).settings["paper"], error, seconds)
+    return made_runs(experiment_of(name).settings["paper"], error, seconds)
 
 
 def held(name, error, seconds=lambda _: 1.0):
     """Which parts of a claim hold."""
-    return [found.held for found in experiment(name).judge(runs_of(name, error, seconds))]
+    return [found.held for found in experiment_of(name).judge(runs_of(name, error, seconds))]
 
 
 def changed(function, condition, factor):
@@ -77,8 +78,7 @@ def test_table_9_1_compares_gains_of_every_english_text_with_russian():
 def test_the_number_of_classes_is_chosen_on_the_other_text():
     runs = runs_of("table-9.1", error_9_1)
     rows = [
-        replace(row, valid=1.0, test=500.0) if row.method == "class, 64" else row
-        for row in runs.rows
+        row.but(valid=1.0, test=500.0) if row.method == "class, 64" else row for row in runs.rows
     ]
     assert table_9_1.best(replace(runs, rows=tuple(rows)), "class").test == 500.0
     assert table_9_1.best(runs, "class").method == "class, 1024"
@@ -140,8 +140,8 @@ def test_table_9_2_fails_in_the_part_that_is_otherwise():
     for column, value, failing in (("test", 101.0, 0), ("valid", 101.0, 0), ("n_ahead", 9, 1)):
         rows = list(runs.rows)
         place = next(n for n, row in enumerate(rows) if row.method == "PLRE")
-        rows[place] = replace(rows[place], **{column: value})
-        found = experiment("table-9.2").judge(replace(runs, rows=tuple(rows)))
+        rows[place] = rows[place].but(**{column: value})
+        found = experiment_of("table-9.2").judge(replace(runs, rows=tuple(rows)))
         assert [part.held for part in found] == [part != failing for part in range(3)]
 
 
@@ -189,8 +189,8 @@ def test_table_9_3_fails_where_a_word_of_more_text_takes_longer():
 
 def test_the_pace_is_that_of_a_million_words():
     runs = runs_of("table-9.3", lambda _: 1.0, seconds_9_3)
-    ((_, own), *_) = [text for text in table_9_3.texts_in(runs) if text[0].corpus == "ptb"]
-    assert table_9_3.pace(own, "PLRE, given ranks", 3) == pytest.approx(10.0)
+    text = runs.of(TextCase("ptb"))
+    assert table_9_3.pace(text, "PLRE, given ranks", 3) == pytest.approx(10.0)
     assert table_9_3.printed_pace("Small-English", 3) == pytest.approx(3.96 * 60 / 14)
     assert table_9_3.printed_pace("Large-Russian", 4) == pytest.approx(8.3 * 3600 / 521)
 
@@ -200,9 +200,9 @@ def test_the_pace_is_that_of_a_million_words():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_tables_say_that_the_texts_are_others_and_mark_what_is_printed(name):
-    shown = experiment(name).table(runs_of(name, error_9_1)).splitlines()
-    assert shown[0].startswith("The thesis' texts are not to be had")
-    for case in experiment(name).settings["paper"].cases:
+    shown = experiment_of(name).table(runs_of(name, error_9_1)).splitlines()
+    assert shown[0].startswith("The thesis' texts are not available")
+    for case in experiment_of(name).settings["paper"].cases:
         assert any(line.lstrip().startswith(str(case)) for line in shown)
     assert sum(line.startswith("(printed)") for line in shown) == {"fig-9.2": 2}.get(name, 4)
     widths = {len(line) for line in shown[1:] if "in the printed order" not in line}
@@ -210,7 +210,7 @@ def test_tables_say_that_the_texts_are_others_and_mark_what_is_printed(name):
 
 
 def test_tables_have_the_numbers_of_the_runs_beside_the_printed_ones():
-    lines = experiment("table-9.1").table(runs_of("table-9.1", error_9_1)).splitlines()
+    lines = experiment_of("table-9.1").table(runs_of("table-9.1", error_9_1)).splitlines()
     (test,) = [line for line in lines if line.startswith("ptb, test")]
     assert test.split()[-8:] == [
         *("120.10", "107.06", "104.03", "110.09", "100.00", "90.00", "120.10", "80.00"),
@@ -224,7 +224,7 @@ def test_tables_have_the_numbers_of_the_runs_beside_the_printed_ones():
 
 def test_table_9_1_says_which_methods_do_not_stand_in_the_printed_order():
     swapped = changed(error_9_1, on(RUSSIAN, "BO-KN"), 1.1)
-    shown = experiment("table-9.1").table(runs_of("table-9.1", swapped))
+    shown = experiment_of("table-9.1").table(runs_of("table-9.1", swapped))
     assert shown.endswith(
         "1024 classes; 12 of 13 pairs in the printed order, not BO-KN below BO-MKN"
     )
@@ -232,7 +232,7 @@ def test_table_9_1_says_which_methods_do_not_stand_in_the_printed_order():
 
 def test_losses_in_table_9_2_have_a_plus():
     worse = changed(error_table_9_2, on("ptb", "PLRE"), 1.2)
-    lines = experiment("table-9.2").table(runs_of("table-9.2", worse)).splitlines()
+    lines = experiment_of("table-9.2").table(runs_of("table-9.2", worse)).splitlines()
     place = next(n for n, line in enumerate(lines) if line.startswith("ptb, test"))
     assert lines[place].split()[-3:] == ["80.00", "±", "8.00"]
     assert lines[place + 1].split() == ["+8.0", "%", "-20.0", "%"]
@@ -246,26 +246,23 @@ def test_methods_that_are_near_in_print_may_stand_either_way():
 
 
 def test_cells_stand_under_their_header():
-    lines = laid_out(["one", "two"], [("first", ["1", "22222"]), ("second one", ["", "3"])])
+    lines = aligned(["one", "two"], [("first", ["1", "22222"]), ("second one", ["", "3"])])
     assert lines == ["            one    two", "first         1  22222", "second one           3"]
 
 
 @pytest.mark.parametrize("name", ["table-9.1", "table-9.2"])
 def test_pictures_of_tables_show_every_text_and_method(name):
     made = runs_of(name, error_9_1)
-    runs = replace(
-        made, rows=tuple(replace(row, mean=50.0, valid=row.test + 3) for row in made.rows)
-    )
-    figure = experiment(name).draw(runs)
+    runs = replace(made, rows=tuple(row.but(mean=50.0, valid=row.test + 3) for row in made.rows))
+    figure = experiment_of(name).draw(runs)
     figure.canvas.draw()
-    cases = experiment(name).settings["paper"].cases
+    cases = experiment_of(name).settings["paper"].cases
     assert [ax.get_title() for ax in figure.axes] == list(map(str, cases))
     names = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
     shown = table_9_1.SHOWN if name == "table-9.1" else [m.name for m in table_9_2.METHODS]
     assert names == list(shown)
     for ax, case in zip(figure.axes, cases, strict=True):
-        own = runs.of(case)
-        tests = [table_9_1.best(own, each).test for each in shown]
+        tests = [table_9_1.best(runs.of(case), method).test for method in shown]
         drawn = [list(line.get_xdata()) for line in ax.get_lines()]
         assert tests in drawn
         assert [number + 3 for number in tests] in drawn
@@ -281,8 +278,7 @@ def test_pictures_of_tables_show_every_text_and_method(name):
 
 def test_many_texts_stand_in_several_rows():
     cases = [TextCase("ptb", every) for every in range(1, 6)]
-    asked = experiment("table-9.2")
-    figure = asked.draw(made_runs(table_9_2.settings(*cases), error_table_9_2))
+    figure = experiment_of("table-9.2").draw(made_runs(table_9_2.settings(*cases), error_table_9_2))
     figure.canvas.draw()
     places = [ax.get_position() for ax in figure.axes]
     assert len(places) == 5

@@ -5,8 +5,9 @@ import pytest
 from tacit.errors import ArgumentError
 from tacit.reproduce import listing, run
 from tacit.reproduce.numbers.laplace import grid
-from tacit.reproduce.runner.running import HOMES, experiment
-from tacit.reproduce.trees.trials import TEST_ROWS, Trial
+from tacit.reproduce.runner.running import MODULES, experiment_of
+from tacit.reproduce.runner.trials import Trial
+from tacit.reproduce.trees.synthetic import STUDY, TEST_ROWS
 
 REAL = {
     "fig-5.5",
@@ -24,16 +25,16 @@ REAL = {
     "lpcfg-f1",
 }  # those with data that are not drawn from a model
 NUMBERS = {"fig-6.5", "fig-6.6"}  # those that draw numbers, not categories
-MODELS = [name for name in HOMES if name not in REAL | NUMBERS]
+MODELS = [name for name in MODULES if name not in REAL | NUMBERS]
 
 
 def paper(name):
-    return experiment(name).settings["paper"]
+    return experiment_of(name).settings["paper"]
 
 
 def options(name, method):
-    (found,) = [each for each in paper(name).methods if each.name == method]
-    return dict(found.options), found.as_printed
+    (named,) = [other for other in paper(name).methods if other.name == method]
+    return dict(named.options), named.as_printed
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name not in {"fig-7.8", "song-fig-2"}])
@@ -178,35 +179,37 @@ def test_figure_6_7_has_ten_sets_of_30_attributes_and_five_splits():
     assert 1400 + case.n_valid + case.n_test == 1994
 
 
-@pytest.mark.parametrize("name", HOMES)
+@pytest.mark.parametrize("name", MODULES)
 @pytest.mark.parametrize("scale", ["paper", "small", "tiny"])
 def test_no_two_trials_are_taken_for_each_other(name, scale):
-    trials = experiment(name).settings[scale].trials()
+    trials = experiment_of(name).settings[scale].trials()
     assert len({trial.key for trial in trials}) == len(trials)
 
 
-@pytest.mark.parametrize("name", HOMES)
+@pytest.mark.parametrize("name", MODULES)
 def test_the_small_scale_asks_what_the_claim_needs(name):
-    chosen = experiment(name).settings["small"]
+    chosen = experiment_of(name).settings["small"]
     whole = paper(name)
     assert chosen.methods == whole.methods
     assert len(chosen.trials()) < len(whole.trials())
-    assert {method.name for method in chosen.methods} >= set(experiment(name).ours.values())
+    assert {method.name for method in chosen.methods} >= set(
+        experiment_of(name).tacit_forms.values()
+    )
 
 
-@pytest.mark.parametrize("name", HOMES)
+@pytest.mark.parametrize("name", MODULES)
 def test_every_line_of_a_picture_is_a_method_that_is_run(name):
-    asked = experiment(name)
-    for chosen in asked.settings.values():
+    experiment = experiment_of(name)
+    for chosen in experiment.settings.values():
         names = {method.name for method in chosen.methods}
-        for panel in asked.panels(chosen):
+        for panel in experiment.panels(chosen):
             assert {line.method for line in panel.lines} <= names
             assert panel.case in chosen.cases
 
 
 def test_a_trial_is_known_by_everything_that_matters():
     case, method = paper("fig-4.4").cases[0], paper("fig-4.4").methods[0]
-    key = Trial(case, 100, 3, method).key
+    key = Trial(STUDY, case, 100, 3, method).key
     assert key[:10] == (
         *("bin4", "4", "2", "0", "2", "100", "3", "1000", "spectral"),
         "spectral (as printed) n_views=10 representation=tensor",
@@ -214,7 +217,7 @@ def test_a_trial_is_known_by_everything_that_matters():
 
 
 def test_listing_gives_every_experiment_with_its_claim():
-    assert [name for name, _ in listing()] == list(HOMES)
+    assert [name for name, _ in listing()] == list(MODULES)
     assert all(claim.endswith(".") for _, claim in listing())
 
 

@@ -12,16 +12,15 @@ from tacit.messages.evidence import Evidence
 from tacit.messages.passes import log_values
 from tacit.plot import style
 from tacit.reproduce import run
-from tacit.reproduce.runner import grids, running
-from tacit.reproduce.runner.grids import Method
-from tacit.reproduce.runner.records import read_runs
-from tacit.reproduce.runner.running import HOMES, experiment
-from tacit.reproduce.trees import trials
-from tacit.reproduce.trees.trials import Case, Run, Trial, perform
+from tacit.reproduce.runner import running, trials
+from tacit.reproduce.runner.records import read_results
+from tacit.reproduce.runner.running import MODULES, experiment_of, perform
+from tacit.reproduce.runner.runs import Run
+from tacit.reproduce.runner.trials import Method, Trial
+from tacit.reproduce.trees import synthetic
+from tacit.reproduce.trees.synthetic import STUDY, TreeCase
 from tacit.toy import joint_table
 from tacit.trees.latent_tree import LatentTree
-
-COLUMNS = Run.columns()
 
 
 def never(trial):
@@ -41,26 +40,26 @@ def read(path):
     "made_up_texts",
     "made_up_treebanks",
 )
-@pytest.mark.parametrize("name", HOMES)
+@pytest.mark.parametrize("name", MODULES)
 def test_a_tiny_run_writes_table_and_picture_and_is_not_run_again(name, tmp_path, monkeypatch):
-    told = []
-    found = run(name, scale="tiny", out=tmp_path / "new", progress=lambda *said: told.append(said))
-    settings = experiment(name).settings["tiny"]
-    rows = read(found.csv)
+    reports = []
+    found = run(name, scale="tiny", out=tmp_path / "new", progress=lambda *a: reports.append(a))
+    settings = experiment_of(name).settings["tiny"]
+    rows, first_result = read(found.csv), next(iter(settings.study.results))
     assert found.csv == tmp_path / "new" / f"{name}-tiny.csv"
-    assert tuple(rows[0]) == settings.kind.columns()
-    assert len(rows) == len(settings.trials()) == len(told)
-    results = [float(row[settings.kind.first_result]) for row in rows]
-    assert min(results) > 0 or settings.kind.first_result in {"hops", "wrong"}  # there may be none
+    assert tuple(rows[0]) == settings.columns
+    assert len(rows) == len(settings.trials()) == len(reports)
+    results = [float(row[first_result]) for row in rows]
+    assert min(results) > 0 or first_result in {"hops", "wrong"}  # there may be none
     assert min(results) >= 0
     assert all(0 < float(row["seconds"]) < 60 for row in rows)
     assert found.png.read_bytes().startswith(b"\x89PNG")
-    assert (found.name, found.claim) == (name, experiment(name).claim)
+    assert (found.name, found.claim) == (name, experiment_of(name).claim)
     assert found.line.startswith(f"{name}: the claim")
-    shares = [share for share, _ in told]
-    assert shares == sorted(shares)
-    assert shares[0] == 0
-    assert shares[-1] < 1
+    finished = [fraction for fraction, _ in reports]
+    assert finished == sorted(finished)
+    assert finished[0] == 0
+    assert finished[-1] < 1
     before = found.csv.read_bytes()
     monkeypatch.setattr(running, "perform", never)
     again = run(name, scale="tiny", out=tmp_path / "new")
@@ -113,13 +112,13 @@ def test_runs_of_other_settings_stay_in_the_table_but_do_not_count(finished, tmp
     lines = other.splitlines(keepends=True)
     path = damaged(tmp_path, finished + b"".join(lines[1:]))
     ran = counting(monkeypatch)
-    monkeypatch.setattr(grids, "__version__", "0.0.9")
+    monkeypatch.setattr(trials, "__version__", "0.0.9")
     first = run("fig-7.8", scale="tiny", out=tmp_path)
-    monkeypatch.setattr(grids, "__version__", "0.1.1")
+    monkeypatch.setattr(trials, "__version__", "0.1.1")
     run("fig-7.8", scale="tiny", out=tmp_path)
     n_trials = len(lines) - 1
     assert len(ran) == n_trials
-    assert {each.seed for each in ran} == {0, 1}
+    assert {trial.seed for trial in ran} == {0, 1}
     assert len(read(path)) == 3 * n_trials
     assert first.csv == path
 
@@ -161,21 +160,27 @@ def test_nothing_is_run_where_no_picture_can_be_drawn(tmp_path, monkeypatch):
 
 # -- one trial ------------------------------------------------------------------------------------
 
-CASE = Case("cat4", n_categories=3, n_states=2, diagonal=1.0)
+CASE = TreeCase("cat4", n_categories=3, n_states=2, diagonal=1.0)
 EM = Method("EM", "em", (("tol", 1e-4), ("stopping", "relative"), ("n_restarts", 2)))
 
 
+def read_again(run):
+    """A run as it is read from its line of the table."""
+    n_results = len(run.results)
+    assert tuple(run.cells[:-n_results]) == run.trial.key
+    return Run(run.trial, STUDY.parse(run.cells[-n_results:]))
+
+
 def test_a_trial_is_the_same_whenever_it_is_run():
-    one = perform(Trial(CASE, 300, 1, EM))
-    perform(Trial(CASE, 100, 0, EM))
-    other = perform(Trial(CASE, 300, 1, EM))
-    assert one.cells()[: COLUMNS.index("seconds")] == other.cells()[: COLUMNS.index("seconds")]
-    assert one.key == Trial(CASE, 300, 1, EM).key
-    assert type(one).of_cells(one.cells()) == one
+    one = perform(Trial(STUDY, CASE, 300, 1, EM))
+    perform(Trial(STUDY, CASE, 100, 0, EM))
+    other = perform(Trial(STUDY, CASE, 300, 1, EM))
+    assert one == other.but(seconds=one.seconds)
+    assert read_again(one) == one
 
 
 def test_seeds_and_sizes_draw_other_rows_and_methods_the_same():
-    drawn = trials._drawn.__wrapped__
+    drawn = synthetic.drawn.__wrapped__
     same, again = drawn(CASE, 0, 50), drawn(CASE, 0, 50)
     assert same.train.equals(again.train)
     assert np.array_equal(same.test, drawn(CASE, 0, 80).test)  # one model, judged on the same rows
@@ -185,17 +190,20 @@ def test_seeds_and_sizes_draw_other_rows_and_methods_the_same():
 
 
 def test_models_have_the_number_of_states_of_their_case_whatever_is_told():
-    told = Case("cat4", n_categories=3, n_states=2, diagonal=1.0, told=1)
-    drawn = trials._drawn.__wrapped__
-    assert drawn(told, 0, 50).train.equals(drawn(CASE, 0, 50).train)
-    assert perform(Trial(told, 300, 0, EM)).told_states == 1
-    assert perform(Trial(told, 3000, 0, EM)).error > 1.2 * perform(Trial(CASE, 3000, 0, EM)).error
+    fewer = TreeCase("cat4", n_categories=3, n_states=2, diagonal=1.0, told=1)
+    drawn = synthetic.drawn.__wrapped__
+    assert drawn(fewer, 0, 50).train.equals(drawn(CASE, 0, 50).train)
+    assert perform(Trial(STUDY, fewer, 300, 0, EM)).told_states == 1
+    assert (
+        perform(Trial(STUDY, fewer, 3000, 0, EM)).error
+        > 1.2 * perform(Trial(STUDY, CASE, 3000, 0, EM)).error
+    )
 
 
 def test_rows_come_from_the_model_they_are_judged_by():
-    _, truth = trials._truth("cat4", 3, 2, 1.0, 0)
+    _, truth = synthetic._truth("cat4", 3, 2, 1.0, 0)
     table = joint_table(truth)
-    made = trials._drawn.__wrapped__(CASE, 0, 50_000)
+    made = synthetic.drawn.__wrapped__(CASE, 0, 50_000)
     assert np.exp(made.log_truth) == pytest.approx(table[tuple(made.test.T)], rel=1e-9)
     codes = np.stack([column.to_numpy() for column in made.train.columns], axis=1)
     shares = np.zeros_like(table)
@@ -205,15 +213,15 @@ def test_rows_come_from_the_model_they_are_judged_by():
 
 
 def test_the_error_of_a_trial_is_that_of_the_thesis():
-    made = trials._drawn.__wrapped__(CASE, 2, 400)
+    made = synthetic.drawn.__wrapped__(CASE, 2, 400)
     model = LatentTree(
         2, made.topology, "em", stopping="relative", tol=1e-4, n_restarts=2, random_state=2
     )
     table = joint_table(model.fit(made.train).tables_)
-    truth = joint_table(trials._truth("cat4", 3, 2, 1.0, 2)[1])
+    truth = joint_table(synthetic._truth("cat4", 3, 2, 1.0, 2)[1])
     rows = tuple(made.test.T)
     expected = np.mean(np.abs(table[rows] - truth[rows]) / truth[rows])
-    found = perform(Trial(CASE, 400, 2, EM))
+    found = perform(Trial(STUDY, CASE, 400, 2, EM))
     assert found.error == pytest.approx(expected, rel=1e-5)  # six digits are kept
     expected = np.mean(np.log(truth[rows]) - np.log(table[rows]))
     assert found.kl == pytest.approx(expected, rel=1e-4, abs=1e-7)
@@ -221,17 +229,17 @@ def test_the_error_of_a_trial_is_that_of_the_thesis():
 
 
 def test_categories_that_the_rows_do_not_show_are_there():
-    rare = Case("cat4", n_categories=12, n_states=2)
-    assert math.isfinite(perform(Trial(rare, 20, 0, EM)).error)
+    rare = TreeCase("cat4", n_categories=12, n_states=2)
+    assert math.isfinite(perform(Trial(STUDY, rare, 20, 0, EM)).error)
 
 
 def test_negative_estimates_count_as_they_are():
     options = (("n_views", 1), ("representation", "tensor"))
     printed = Method("spectral", "spectral", options, as_printed=True)
-    trial = Trial(Case("bin4", n_categories=5, n_states=5), 100, 0, printed)
-    made = trials._drawn.__wrapped__(trial.case, 0, 100)
+    trial = Trial(STUDY, TreeCase("bin4", n_categories=5, n_states=5), 100, 0, printed)
+    made = synthetic.drawn.__wrapped__(trial.case, 0, 100)
     sign, log_abs = log_values(
-        trials._learnt(trial, made.topology, made.train)[0], Evidence(made.test)
+        synthetic._learn(trial, made.topology, made.train)[0], Evidence(made.test)
     )
     truth = np.exp(made.log_truth)
     found = perform(trial)
@@ -249,10 +257,10 @@ def test_every_draw_has_random_numbers_of_its_own(monkeypatch):
         used.append((case, *numbers))
         return np.random.default_rng(len(used))
 
-    monkeypatch.setattr(trials, "_generator", recorded)
+    monkeypatch.setattr(synthetic, "_generator", recorded)
     for seed, n_rows in ((0, 50), (0, 80), (1, 50)):
-        trials._truth.__wrapped__("cat4", 3, 2, 0.25, seed)
-        trials._drawn.__wrapped__(Case("cat4", 3, 2, 0.25), seed, n_rows)
+        synthetic._truth.__wrapped__("cat4", 3, 2, 0.25, seed)
+        synthetic.drawn.__wrapped__(TreeCase("cat4", 3, 2, 0.25), seed, n_rows)
     trained = [numbers for numbers in used if numbers[2] == 2]
     tested = [numbers for numbers in used if numbers[2] == 3]
     assert len(set(trained)) == len(trained) == 3
@@ -260,12 +268,12 @@ def test_every_draw_has_random_numbers_of_its_own(monkeypatch):
 
 
 def test_random_trees_differ_from_seed_to_seed():
-    trees = {trials._topology("random8", seed).to_newick() for seed in range(5)}
+    trees = {synthetic._topology("random8", seed).to_newick() for seed in range(5)}
     assert len(trees) == 5
-    case = Case("random8", 3, 2)
-    assert trials._drawn.__wrapped__(case, 4, 20).topology is trials._topology("random8", 4)
+    case = TreeCase("random8", 3, 2)
+    assert synthetic.drawn.__wrapped__(case, 4, 20).topology is synthetic._topology("random8", 4)
     # All binary: every hidden node has three neighbours.
-    tree = trials._topology("random8", 0).rooted([f"x{n}" for n in range(8)])
+    tree = synthetic._topology("random8", 0).rooted([f"x{n}" for n in range(8)])
     assert {tree.degree(node) for node in tree.hidden} == {3}
 
 
@@ -273,39 +281,42 @@ def test_what_cannot_be_learnt_is_a_line_with_its_reason(monkeypatch):
     def refused(*args, **options):
         raise RankError("too many\nstates")
 
-    monkeypatch.setattr(trials, "_learnt", refused)
-    found = perform(Trial(CASE, 50, 7, EM))
+    monkeypatch.setattr(synthetic, "_learn", refused)
+    found = perform(Trial(STUDY, CASE, 50, 7, EM))
     assert found.failure == "too many states"
     assert found.error == found.kl == math.inf
-    assert type(found).of_cells(found.cells()) == found
+    assert read_again(found) == found
 
 
 def test_an_error_in_the_program_is_not_taken_for_a_failure_to_learn(monkeypatch):
     def broken(*args, **options):
         raise KeyError("typo")
 
-    monkeypatch.setattr(trials, "_learnt", broken)
+    monkeypatch.setattr(synthetic, "_learn", broken)
     with pytest.raises(KeyError):
-        perform(Trial(CASE, 50, 8, EM))
+        perform(Trial(STUDY, CASE, 50, 8, EM))
 
 
 def test_printed_forms_are_exact_where_rows_are_plenty():
-    made = trials._drawn.__wrapped__(CASE, 0, 200_000)
+    made = synthetic.drawn.__wrapped__(CASE, 0, 200_000)
     for method in (
         Method("new", "hierarchical", as_printed=True),
         Method("old", "spectral", (("n_views", 1),), as_printed=True),
     ):
-        network, _ = trials._learnt(Trial(CASE, 200_000, 0, method), made.topology, made.train)
+        network, _ = synthetic._learn(
+            Trial(STUDY, CASE, 200_000, 0, method), made.topology, made.train
+        )
         sign, log_abs = log_values(network, Evidence(made.test))
         assert l1_error(made.log_truth, log_abs, sign) < 0.05
 
 
 def test_a_record_keeps_the_last_of_two_lines_of_the_same_trial(finished, tmp_path):
     lines = finished.splitlines(keepends=True)
+    settings = experiment_of("fig-7.8").settings["tiny"]
     cells = lines[1].decode().split(",")
-    cells[COLUMNS.index("error")] = "0.125"
+    cells[settings.columns.index("error")] = "0.125"
     path = damaged(tmp_path, finished + ",".join(cells).encode())
-    runs = read_runs(path, Run)
-    assert len(runs) == len(lines) - 1
-    assert next(iter(runs.values())).error == 0.125
-    assert read_runs(tmp_path / "absent.csv", Run) == {}
+    results = read_results(path, settings)
+    assert len(results) == len(lines) - 1
+    assert next(iter(results.values()))["error"] == 0.125
+    assert read_results(tmp_path / "absent.csv", settings) == {}

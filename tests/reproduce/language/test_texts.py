@@ -19,18 +19,18 @@ from tacit.reproduce.language.texts import (
     BO_KN,
     CORPORA,
     INT_MKN,
-    OWN,
     PLRE,
     RUSSIAN,
+    STUDY,
+    TACIT_PLRE,
     TextCase,
-    TextTrial,
-    judged,
-    learnt,
+    fit_and_score,
+    learn,
     lines_of,
-    perform,
     texts_of,
 )
-from tacit.reproduce.runner.grids import Method
+from tacit.reproduce.runner.running import perform
+from tacit.reproduce.runner.trials import Method, Trial
 
 pytestmark = pytest.mark.usefixtures("made_up_texts")
 CASE = TextCase("ptb")
@@ -66,29 +66,29 @@ def test_words_that_occur_once_are_unknown_where_the_thesis_has_it_so():
 def test_perplexities_are_those_of_the_estimator_on_the_loaders_text(method, made_up_texts):
     folder = made_up_texts / "lm" / "ptb"
     model = KneserNeyLM(3, **dict(method.options)).fit(str(folder / "train.txt"))
-    found = perform(TextTrial(CASE, 3, 0, method))
+    found = perform(Trial(STUDY, CASE, 3, 0, method))
     for part in ("valid", "test"):
         expected = float(model.perplexity(str(folder / f"{part}.txt")))
         assert getattr(found, part) == pytest.approx(expected, rel=1e-5)  # six digits are kept
 
 
 def test_gains_are_shares_of_the_perplexity_of_modified_kneser_ney():
-    own, peer = (perform(TextTrial(CASE, 2, 0, method)) for method in (BO_KN, INT_MKN))
+    own, peer = (perform(Trial(STUDY, CASE, 2, 0, method)) for method in (BO_KN, INT_MKN))
     assert own.gain == pytest.approx(100 * (peer.test - own.test) / peer.test, rel=1e-3)
     assert (peer.gain, peer.n_ahead) == (0, 0)
 
 
 def test_drawn_texts_have_as_many_lines_drawn_with_replacement():
-    own, peer = (judged(CASE, 2, 0, method) for method in (BO_KN, INT_MKN))
+    own, peer = (fit_and_score(CASE, 2, 0, method).value for method in (BO_KN, INT_MKN))
     rng = np.random.default_rng(0)
     expected = []
     for _ in range(10):
-        lines = rng.integers(len(own.logs), size=len(own.logs))
-        log = sum(own.logs[line] for line in lines)
+        lines = rng.integers(len(own.log_probs), size=len(own.log_probs))
+        log = sum(own.log_probs[line] for line in lines)
         n_words = sum(own.sizes[line] for line in lines)
         expected.append(math.exp(-log / n_words))
     assert own.drawn() == pytest.approx(expected, rel=1e-12)
-    found = perform(TextTrial(CASE, 2, 0, BO_KN))
+    found = perform(Trial(STUDY, CASE, 2, 0, BO_KN))
     assert found.mean == pytest.approx(np.mean(expected), rel=1e-5)
     assert found.spread == pytest.approx(np.std(expected, ddof=1), rel=1e-4)
     assert found.n_ahead == sum(own.drawn() < peer.drawn())
@@ -96,19 +96,19 @@ def test_drawn_texts_have_as_many_lines_drawn_with_replacement():
 
 
 def test_mixtures_have_the_classes_of_the_model_beside_them_and_their_time():
-    classes, mixed = (learnt(texts_of(CASE), 3, 0, method) for method in (CLASSES, MIXED))
-    assert mixed.model.models[1] is classes.model
+    classes, mixed = (learn(texts_of(CASE), 3, 0, method) for method in (CLASSES, MIXED))
+    assert mixed.value.models[1] is classes.value
     assert mixed.seconds > classes.seconds
-    assert mixed.chosen == f"weight of classes {mixed.model.weights_[1]:.3f}"
+    assert texts.chosen(mixed.value) == f"weight of classes {mixed.value.weights_[1]:.3f}"
     own = texts_of(CASE)
     expected = ClassLM(3, 5, vocabulary=own.vocabulary).fit(own.train)
-    assert classes.model.classes_.tolist() == expected.classes_.tolist()
-    again = MixedLM(mixed.model.models).fit(own.valid)
-    assert mixed.model.weights_.tolist() == again.weights_.tolist()
+    assert classes.value.classes_.tolist() == expected.classes_.tolist()
+    again = MixedLM(mixed.value.models).fit(own.valid)
+    assert mixed.value.weights_.tolist() == again.weights_.tolist()
 
 
 def test_ranks_for_russian_are_the_best_of_the_thesis_range(monkeypatch):
-    monkeypatch.setattr(texts, "RANK_SHARES", {RUSSIAN: (0.02, 0.1)})
+    monkeypatch.setattr(texts, "RANK_FRACTIONS", {RUSSIAN: (0.02, 0.1)})
     own = texts_of(TextCase(RUSSIAN))
     n_types = len(own.vocabulary)
     tried = {}
@@ -124,12 +124,14 @@ def test_ranks_for_russian_are_the_best_of_the_thesis_range(monkeypatch):
             tried[two, three] = float(model.perplexity(own.valid))
     assert len(set(tried.values())) > 1
     best = min(tried, key=tried.get)
-    found = judged(TextCase(RUSSIAN), 3, 0, PLRE)
+    found = fit_and_score(TextCase(RUSSIAN), 3, 0, PLRE).value
     assert found.valid == pytest.approx(tried[best], rel=1e-12)
     assert found.chosen == f"order 2: ranks {best[0]}; order 3: ranks {best[1]}"
 
 
-@pytest.mark.parametrize(("method", "chosen_on"), [(PLRE, "valid"), (OWN, "valid"), (GIVEN, None)])
+@pytest.mark.parametrize(
+    ("method", "chosen_on"), [(PLRE, "valid"), (TACIT_PLRE, "valid"), (GIVEN, None)]
+)
 def test_ensembles_are_given_the_text_to_choose_by_and_never_the_test_text(
     method, chosen_on, monkeypatch
 ):
@@ -141,7 +143,7 @@ def test_ensembles_are_given_the_text_to_choose_by_and_never_the_test_text(
 
     monkeypatch.setattr(PowerLowRankLM, "fit", watched)
     own = texts_of(CASE)
-    learnt(own, 3, 7, method)
+    learn(own, 3, 7, method)
     ((given, train, validation),) = asked
     assert train is own.train
     assert validation is (own.valid if chosen_on else None)
@@ -151,8 +153,8 @@ def test_ensembles_are_given_the_text_to_choose_by_and_never_the_test_text(
 
 
 def test_ranks_above_the_order_are_left_out():
-    found = learnt(texts_of(CASE), 2, 0, GIVEN)
-    assert max(found.model.plans_) == 2
+    found = learn(texts_of(CASE), 2, 0, GIVEN)
+    assert max(found.value.plans_) == 2
 
 
 def test_what_several_experiments_ask_is_learnt_once(tmp_path, monkeypatch):
@@ -161,8 +163,8 @@ def test_what_several_experiments_ask_is_learnt_once(tmp_path, monkeypatch):
     def never(*args):
         raise AssertionError("learnt again")
 
-    monkeypatch.setattr(texts, "learnt", never)
-    trial = TextTrial(TextCase("ptb", 2), 3, 0, PLRE)
+    monkeypatch.setattr(texts, "learn", never)
+    trial = Trial(STUDY, TextCase("ptb", 2), 3, 0, PLRE)
     assert perform(trial).method == "PLRE"
 
 
@@ -174,6 +176,6 @@ def test_without_the_texts_it_is_said_where_they_belong(tmp_path, monkeypatch):
 
 
 def test_longer_work_is_told_as_longer():
-    few, many = (TextTrial(CASE, 3, 0, method).work for method in (INT_MKN, OWN))
+    few, many = (STUDY.work(Trial(STUDY, CASE, 3, 0, method)) for method in (INT_MKN, TACIT_PLRE))
     assert 0 < few < many
-    assert TextTrial(TextCase("ptb", 8), 3, 0, OWN).work < many
+    assert STUDY.work(Trial(STUDY, TextCase("ptb", 8), 3, 0, TACIT_PLRE)) < many

@@ -6,17 +6,18 @@ from scipy import integrate, stats
 
 from tacit.reproduce.numbers.fig_6_5 import BIC, DISCRETE, KDE, KERNEL, METHODS, ONE, TWO
 from tacit.reproduce.numbers.laplace import (
+    STUDY,
     LaplaceCase,
-    LaplaceTrial,
     drawn,
     gaussians,
     grid,
     histogram,
     kernel_estimate,
-    learnt,
-    perform,
+    learn,
     truth,
 )
+from tacit.reproduce.runner.running import perform
+from tacit.reproduce.runner.trials import Trial
 
 
 def test_the_truth_is_a_density_with_two_peaks():
@@ -43,18 +44,18 @@ def test_rows_come_from_the_truth():
 @pytest.mark.parametrize("method", METHODS, ids=lambda each: each.name)
 def test_every_estimate_has_integral_one_and_is_nearer_than_nothing(method):
     rows = drawn(3.0, 400, 0)
-    density = learnt(method, rows, 0)
+    density = learn(method, rows, 0)
     side = np.linspace(-14, 14, 281)
     points = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     assert density(points).sum() * 0.1**2 == pytest.approx(1, abs=0.02)
-    found = perform(LaplaceTrial(LaplaceCase(3.0), 400, 0, method))
+    found = perform(Trial(STUDY, LaplaceCase(3.0), 400, 0, method))
     nothing = np.sqrt(np.sum(truth(3.0, grid(3.0)) ** 2))
     assert 0 < found.distance < nothing
     assert found.seconds > 0
 
 
 def test_the_error_is_that_of_the_thesis():
-    trial = LaplaceTrial(LaplaceCase(2.0), 300, 1, ONE)
+    trial = Trial(STUDY, LaplaceCase(2.0), 300, 1, ONE)
     rows, points = drawn(2.0, 300, 1), grid(2.0)
     normal = stats.multivariate_normal(rows.mean(axis=0), np.cov(rows.T, bias=True))
     expected = np.sqrt(np.sum((normal.pdf(points) - truth(2.0, points)) ** 2))
@@ -82,7 +83,7 @@ def test_what_is_chosen_is_better_than_what_is_given():
     errors = {
         method.name: np.mean(
             [
-                perform(LaplaceTrial(LaplaceCase(4.0), 2000, seed, method)).distance
+                perform(Trial(STUDY, LaplaceCase(4.0), 2000, seed, method)).distance
                 for seed in (0, 1)
             ]
         )

@@ -8,20 +8,21 @@ from sklearn.linear_model import LinearRegression
 from tacit.errors import MissingDataError
 from tacit.reproduce import run
 from tacit.reproduce.numbers import towns
-from tacit.reproduce.numbers.fig_6_7 import ALONE, COPULA, EACH, KERNEL, METHODS, NPN
+from tacit.reproduce.numbers.fig_6_7 import ALONE, COPULA, KERNEL, LEAST_SQUARES, METHODS, NPN
 from tacit.reproduce.numbers.town_tree import kernel_topology
 from tacit.reproduce.numbers.towns import (
     GOAL,
+    STUDY,
     TownCase,
-    TownTrial,
     copula,
     filled,
     linear,
     naive_bayes,
     named,
-    perform,
     split_of,
 )
+from tacit.reproduce.runner.running import perform
+from tacit.reproduce.runner.trials import Trial
 
 pytestmark = pytest.mark.usefixtures("made_up_towns")
 CASE = TownCase(n_valid=40, n_test=60, n_evidence=30, n_sets=2)
@@ -91,11 +92,10 @@ def test_a_copula_sees_through_changes_of_scale():
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda each: each.name)
 def test_every_method_tells_something(method):
-    found = perform(TownTrial(CASE, 200, 0, method))
+    found = perform(Trial(STUDY, CASE, 200, 0, method))
     split = split_of(CASE, 0)
     blind = np.abs(np.median(split.train[:, -1]) - split.test[:, -1]).mean()
     assert 0 < found.off < blind
-    assert found.key == TownTrial(CASE, 200, 0, method).key
 
 
 def test_the_error_is_the_mean_over_sets_and_rows_of_what_is_cut_to_the_range():
@@ -105,15 +105,15 @@ def test_the_error_is_the_mean_over_sets_and_rows_of_what_is_cut_to_the_range():
         np.abs(np.clip(predict(split.test, each), 0, 1) - split.test[:, -1]).mean()
         for each in split.evidence
     ]
-    found = perform(TownTrial(CASE, 200, 0, COPULA))
+    found = perform(Trial(STUDY, CASE, 200, 0, COPULA))
     assert found.off == pytest.approx(np.mean(errors), rel=1e-5)
     assert found.spread == pytest.approx(np.std(errors), rel=1e-4)
 
 
 def test_one_kernel_tree_answers_with_and_without_the_gaussian_beside_it():
-    towns._kernel_model.cache_clear()
-    both = [perform(TownTrial(CASE, 200, 0, method)) for method in (KERNEL, ALONE)]
-    assert towns._kernel_model.cache_info().misses == 1
+    towns._kernel_tree.cache_clear()
+    both = [perform(Trial(STUDY, CASE, 200, 0, method)) for method in (KERNEL, ALONE)]
+    assert towns._kernel_tree.cache_info().misses == 1
     assert both[0].off != both[1].off
     assert both[0].seconds == both[1].seconds > 0
 
@@ -122,10 +122,10 @@ def test_the_test_rows_crime_is_not_looked_at():
     split = split_of(CASE, 0)
     other = split.test.copy()
     other[:, -1] = 0.5
-    for method in (NPN, EACH):
-        predict = towns.learnt(method, split.train, split.valid, 0)
-        told = [predict(rows, split.evidence[0]) for rows in (split.test, other)]
-        assert np.array_equal(*told)
+    for method in (NPN, LEAST_SQUARES):
+        predict, _ = towns.learn(method, split, 200, 0)
+        predictions = [predict(rows, split.evidence[0]) for rows in (split.test, other)]
+        assert np.array_equal(*predictions)
 
 
 def test_the_tree_puts_attributes_of_a_group_together():

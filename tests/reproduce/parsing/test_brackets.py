@@ -16,12 +16,13 @@ from tacit.reproduce.parsing.brackets import (
     CHINESE,
     ENGLISH,
     SPANISH,
+    STUDY,
     BankCase,
-    BankTrial,
     bank_of,
     clusters_of,
-    perform,
 )
+from tacit.reproduce.runner.running import perform
+from tacit.reproduce.runner.trials import Trial
 
 pytestmark = pytest.mark.usefixtures("made_up_treebanks")
 TRAIN, TEST = (BankCase(ENGLISH, part) for part in ("train", "test"))
@@ -53,13 +54,12 @@ def part_of(case):
 
 
 def checked(case, longest, name, spans, seed=0):
-    found = perform(BankTrial(case, longest, seed, method(name)))
+    found = perform(Trial(STUDY, case, longest, seed, method(name)))
     wanted = by_hand(case, longest, spans)
     assert found.f1 == pytest.approx(wanted.f1, rel=1e-5)  # six digits are kept
     assert found.without_whole == pytest.approx(wanted.without_whole, rel=1e-5)
     assert found.by_sentence == pytest.approx(wanted.by_sentence, rel=1e-5)
     assert found.n_sentences == wanted.n_sentences > 0
-    assert found.case == case
 
 
 @pytest.mark.parametrize("case", [TRAIN, TEST], ids=str)
@@ -148,7 +148,7 @@ def test_random_starts_have_their_seeds():
 def test_less_is_spread_over_all_of_it_and_long_sentences_are_not_judged():
     whole, less = bank_of(ENGLISH, 1), bank_of(ENGLISH, 4)
     assert less.sentences == whole.sentences[::4]
-    found = perform(BankTrial(BankCase(ENGLISH, most=6), 6, 0, method("CCM")))
+    found = perform(Trial(STUDY, BankCase(ENGLISH, most=6), 6, 0, method("CCM")))
     assert found.n_sentences == sum(n <= 6 for n, _ in whole.golds) < len(whole.golds)
 
 
@@ -190,7 +190,6 @@ def test_without_the_treebanks_it_is_said_where_they_belong(name, tmp_path, monk
 
 def test_longer_work_is_told_as_longer():
     ccm = method("CCM")
-    assert 0 < BankTrial(TRAIN, 10, 0, ccm).work < BankTrial(TRAIN, 40, 0, ccm).work
-    assert (
-        BankTrial(TRAIN, 10, 0, method("right-branching")).work < BankTrial(TRAIN, 10, 0, ccm).work
-    )
+    short, long = (STUDY.work(Trial(STUDY, TRAIN, length, 0, ccm)) for length in (10, 40))
+    assert 0 < short < long
+    assert STUDY.work(Trial(STUDY, TRAIN, 10, 0, method("right-branching"))) < short

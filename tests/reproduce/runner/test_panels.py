@@ -6,15 +6,15 @@ import pytest
 
 from oracles.experiment_runs import made_runs
 from tacit.reproduce.runner.panels import LINEAR, MOST, PLAIN_UP_TO, picture
-from tacit.reproduce.runner.running import HOMES, experiment
+from tacit.reproduce.runner.running import MODULES, experiment_of
 
 
 def drawn(name, error, scale="tiny"):
-    asked = experiment(name)
-    settings = asked.settings[scale]
+    experiment = experiment_of(name)
+    settings = experiment.settings[scale]
     runs = made_runs(settings, error, lambda trial: 0.01 * trial.size)
-    panels = asked.panels(settings)
-    return picture(runs, asked.title, panels, asked.measures, asked.over), settings
+    panels = experiment.panels(settings)
+    return picture(runs, experiment.title, panels, experiment.measures, experiment.over), settings
 
 
 def falling(trial):
@@ -29,15 +29,15 @@ def falling(trial):
     return scale / math.sqrt(trial.size) * (1 + 0.1 * trial.seed + 0.01 * len(trial.method.name))
 
 
-@pytest.mark.parametrize("name", [name for name in HOMES if experiment(name).draw is None])
+@pytest.mark.parametrize("name", [name for name in MODULES if experiment_of(name).draw is None])
 def test_every_panel_has_all_its_lines_within_the_frame(name):
-    asked = experiment(name)
+    experiment = experiment_of(name)
     figure, settings = drawn(name, falling, scale="small")
-    panels = asked.panels(settings)
-    assert len(figure.axes) == len(panels) * len(asked.measures)
+    panels = experiment.panels(settings)
+    assert len(figure.axes) == len(panels) * len(experiment.measures)
     for number, ax in enumerate(figure.axes):
         panel = panels[number % len(panels)]
-        along, measure = settings.kind.along, asked.measures[number // len(panels)]
+        along, measure = settings.study.size, experiment.measures[number // len(panels)]
         assert ax.get_xscale() == ("linear" if along in LINEAR else "log")
         with_zero = "symlog" if measure in PLAIN_UP_TO else "log"
         assert ax.get_yscale() == ("linear" if measure in LINEAR else with_zero)
@@ -49,7 +49,7 @@ def test_every_panel_has_all_its_lines_within_the_frame(name):
     (legend,) = figure.legends
     told = legend.get_title().get_text()
     if settings.n_seeds > 1:
-        assert f"median over the {asked.over};" in told
+        assert f"median over the {experiment.over};" in told
     else:
         assert told == "lines: a single run each"
     shown = [text.get_text() for text in legend.get_texts()]
@@ -105,9 +105,9 @@ def test_sizes_at_which_most_models_failed_have_no_mark():
 
 
 def test_lines_of_one_panel_can_be_told_apart_without_colours():
-    for name in HOMES:
-        asked = experiment(name)
-        for panel in asked.panels(asked.settings["paper"]):
+    for name in MODULES:
+        experiment = experiment_of(name)
+        for panel in experiment.panels(experiment.settings["paper"]):
             looks = [(line.mark, line.dashed) for line in panel.lines]
             assert len(set(looks)) == len(looks)
 

@@ -5,21 +5,21 @@ import math
 import pytest
 
 from oracles.experiment_runs import made_runs
-from tacit.reproduce.runner.grids import Method
 from tacit.reproduce.runner.runs import typical_ratio
-from tacit.reproduce.trees.trials import Case, Settings
+from tacit.reproduce.runner.trials import Method
+from tacit.reproduce.trees.synthetic import STUDY, TreeCase
 
-PLAIN = Case("bin4", 4, 3)
+PLAIN = TreeCase("bin4", 4, 3)
 CASES = (
     PLAIN,
-    Case("bin5", 4, 3),
-    Case("bin4", 5, 3),
-    Case("bin4", 4, 2),
-    Case("bin4", 4, 3, diagonal=1.0),
-    Case("bin4", 4, 3, told=2),
+    TreeCase("bin5", 4, 3),
+    TreeCase("bin4", 5, 3),
+    TreeCase("bin4", 4, 2),
+    TreeCase("bin4", 4, 3, diagonal=1.0),
+    TreeCase("bin4", 4, 3, told=2),
 )
 ONE, OTHER = Method("one", "em"), Method("other", "auto")
-SETTINGS = Settings(CASES, (ONE, OTHER), (100, 1000), 3)
+SETTINGS = STUDY.settings(CASES, (ONE, OTHER), (100, 1000), 3)
 
 
 def error(trial):
@@ -39,8 +39,8 @@ def test_runs_of_a_case_are_those_that_agree_in_everything(place):
 
 
 def test_cases_come_in_their_order_and_sizes_rise():
-    assert [case.told_states for case in RUNS.cases] == [case.told_states for case in CASES]
-    assert [case.tree for case in RUNS.cases] == [case.tree for case in CASES]
+    assert RUNS.cases == CASES
+    assert [runs.case for runs in RUNS.by_case()] == list(CASES)
     assert RUNS.sizes == (100, 1000)
 
 

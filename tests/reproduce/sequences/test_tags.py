@@ -9,9 +9,10 @@ from tacit.datasets import load_postags
 from tacit.errors import MissingDataError
 from tacit.messages.repairs import Repairs
 from tacit.reproduce import run
-from tacit.reproduce.runner.grids import Method
+from tacit.reproduce.runner.running import perform
+from tacit.reproduce.runner.trials import Method, Trial
 from tacit.reproduce.sequences import tags
-from tacit.reproduce.sequences.tags import TagCase, TagTrial, judged, perform, tags_of
+from tacit.reproduce.sequences.tags import STUDY, TagCase, judged, tags_of
 from tacit.reproduce.sequences.wfa_pos import BIGRAM, BY_EM, METHODS, SYMBOLS
 from tacit.sequences.query.automata import Told
 
@@ -52,7 +53,7 @@ def test_wrong_answers_are_counted_at_every_place_and_end():
 
 def test_every_method_tells_better_than_chance():
     for method in METHODS:
-        found = perform(TagTrial(CASE, 3, 0, method))
+        found = perform(Trial(STUDY, CASE, 3, 0, method))
         assert not found.failure
         assert found.wrong < 0.8
         assert found.seconds > 0
@@ -60,20 +61,20 @@ def test_every_method_tells_better_than_chance():
 
 
 def test_more_states_than_the_basis_carries_is_a_failure_that_is_told():
-    found = perform(TagTrial(CASE, 30, 0, SYMBOLS))
+    found = perform(Trial(STUDY, CASE, 30, 0, SYMBOLS))
     assert found.wrong == math.inf
     assert "rank=30" in found.failure
 
 
 def test_random_starts_are_those_of_the_seed():
-    one, again, other = (perform(TagTrial(CASE, 3, seed, BY_EM)) for seed in (0, 0, 1))
+    one, again, other = (perform(Trial(STUDY, CASE, 3, seed, BY_EM)) for seed in (0, 0, 1))
     assert (one.nats, one.n_steps) == (again.nats, again.n_steps)
     assert one.nats != other.nats
 
 
 def test_bigrams_look_back_at_one_tag():
     unigram = Method("one", tags.NGRAMS, (("order", 1),))
-    one, two = (perform(TagTrial(CASE, 2, 0, method)) for method in (unigram, BIGRAM))
+    one, two = (perform(Trial(STUDY, CASE, 2, 0, method)) for method in (unigram, BIGRAM))
     assert two.nats > one.nats
 
 

@@ -12,18 +12,17 @@ from tacit.messages.evidence import Evidence
 from tacit.messages.passes import log_values
 from tacit.reproduce import run
 from tacit.reproduce.junction.fig_5_4 import ONLINE, PRINTED
-from tacit.reproduce.runner.grids import Method
-from tacit.reproduce.runner.running import experiment
-from tacit.reproduce.trees import splice_sites as sites
+from tacit.reproduce.runner.running import experiment_of, perform
+from tacit.reproduce.runner.trials import Method, Trial
+from tacit.reproduce.trees import splice_sites
 from tacit.reproduce.trees.dna_strands import LETTERS, STANDS_FOR, Strands, likelihoods, strands
-from tacit.reproduce.trees.song_fig_2 import EM, NEW, OWN_NEW, SPECTRAL
+from tacit.reproduce.trees.song_fig_2 import EM, NEW, SPECTRAL, TACIT_NEW
 from tacit.reproduce.trees.song_fig_3 import AUTO
 from tacit.reproduce.trees.splice_sites import (
+    STUDY,
     SiteCase,
-    SiteTrial,
-    apart,
     class_scores,
-    perform,
+    disjoint_rows,
     split_of,
 )
 
@@ -76,7 +75,7 @@ def test_no_sequence_is_learnt_from_and_judged_on(seed):
     found = strands("splice")
     assert len(found.signs) == 330
     assert len(np.unique(found.sequence)) == 300
-    test, train = apart(found.sequence, 100, np.random.default_rng(seed))
+    test, train = disjoint_rows(found.sequence, 100, np.random.default_rng(seed))
     assert len(test) == 100
     assert len(set(test) | set(train)) == len(test) + len(train) <= 330
     words = ["".join(row) for row in found.signs]
@@ -100,21 +99,21 @@ def test_smaller_training_sets_are_parts_of_larger_ones_and_classes_are_kept_apa
     assert not np.array_equal(small.test.codes, other.test.codes)
 
 
-@pytest.mark.parametrize("method", [AUTO, EM, NEW, OWN_NEW, SPECTRAL])
+@pytest.mark.parametrize("method", [AUTO, EM, NEW, TACIT_NEW, SPECTRAL])
 def test_the_class_is_the_one_whose_joint_table_has_more(method, monkeypatch):
     rng = np.random.default_rng(0)
     signs = np.array(
         [rng.choice(list("ACGT"), size=(4, 4), p=row) for row in ([0.4, 0.1, 0.1, 0.4],) * 50]
     )
     short = Strands(("a", "b"), rng.integers(0, 2, size=200), signs.reshape(-1, 4))
-    monkeypatch.setattr(sites, "_strands", lambda _: short)
+    monkeypatch.setattr(splice_sites, "_strands", lambda _: short)
     split_of.cache_clear()
-    trial = SiteTrial(SiteCase("short", 1, 2, 40), 150, 0, method)
+    trial = Trial(STUDY, SiteCase("short", 1, 2, 40), 150, 0, method)
     split = split_of("short", 40, 0, 150)
     every = np.array(list(itertools.product(range(4), repeat=4)), dtype=np.int16)
     joints = []
     for table in split.tables:
-        network, _ = sites._fitted(trial, table)
+        network, _ = splice_sites._learn(trial, table)
         scores, _ = class_scores([network], Evidence(every), raw=False)
         joints.append(np.exp(scores[0]).reshape((4,) * 4))
         assert joints[-1].sum() == pytest.approx(1, abs=0.3 if method.as_printed else 0.05)
@@ -163,30 +162,27 @@ def test_raw_estimates_are_compared_with_their_signs_and_floored_ones_without(mo
 
 def test_classes_that_differ_are_told_apart_and_better_with_more_sequences():
     for method in (AUTO, EM):
-        few, many = (perform(SiteTrial(CASE, n, 0, method)) for n in (20, 170))
+        few, many = (perform(Trial(STUDY, CASE, n, 0, method)) for n in (20, 170))
         assert many.wrong <= few.wrong
         assert many.wrong < 0.1
         assert many.seconds > 0
-    assert perform(SiteTrial(CASE, 170, 0, EM)).n_steps > 0
+    assert perform(Trial(STUDY, CASE, 170, 0, EM)).n_steps > 0
 
 
 def test_a_trial_is_the_same_whenever_it_is_run():
-    trial = SiteTrial(CASE, 100, 1, EM)
+    trial = Trial(STUDY, CASE, 100, 1, EM)
     one, other = perform(trial), perform(trial)
     assert (one.wrong, one.n_steps) == (other.wrong, other.n_steps)
-    assert one.key == trial.key
-    assert type(one).of_cells(one.cells()) == one
 
 
 def test_what_cannot_be_learnt_is_a_line_with_its_reason(monkeypatch):
     def refused(*args):
         raise RankError("too many\nstates")
 
-    monkeypatch.setattr(sites, "_fitted", refused)
-    found = perform(SiteTrial(CASE, 50, 0, Method("never", "em")))
+    monkeypatch.setattr(splice_sites, "_learn", refused)
+    found = perform(Trial(STUDY, CASE, 50, 0, Method("never", "em")))
     assert found.failure == "too many states"
     assert found.wrong == found.wrong_by_bayes == math.inf
-    assert type(found).of_cells(found.cells()) == found
 
 
 def test_without_the_data_nothing_is_written(tmp_path, monkeypatch):
@@ -198,9 +194,9 @@ def test_without_the_data_nothing_is_written(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("method", [Method("own", "spectral"), Method("EM", "em"), ONLINE, PRINTED])
 def test_a_letter_for_several_counts_as_all_of_them(method):
-    trial = SiteTrial(SiteCase("splice", 2, 2, 50), 200, 0, method)
+    trial = Trial(STUDY, SiteCase("splice", 2, 2, 50), 200, 0, method)
     split = split_of("splice", 50, 0, 200)
-    network, _ = sites._fitted(trial, split.tables[0])
+    network, _ = splice_sites._learn(trial, split.tables[0])
     found = strands("splice")
     signs = found.signs[[7, 7, 7, 8]].copy()
     signs[:3, 20] = ["R", "A", "G"]  # R stands for A or G
@@ -214,14 +210,14 @@ def test_second_order_models_are_learnt_by_the_preset_for_them():
     from tacit import HigherOrderHMM
 
     case = SiteCase("splice", 2, 2, 50)
-    model = sites.model_of(case, Method("EM", "em", (("n_restarts", 2),)), 5, 60)
+    model = splice_sites.model_of(case, Method("EM", "em", (("n_restarts", 2),)), 5, 60)
     assert isinstance(model, HigherOrderHMM)
     expected = {"order": 2, "n_states": 2, "learn": "em", "n_restarts": 2, "random_state": 5}
     assert {name: model.get_params()[name] for name in expected} == expected
     assert not model.homogeneous
-    assert {len(edge) for edge in sites._higher_order(60, 2)} == {2}
-    assert ("h3", "h5") in sites._higher_order(60, 2)
-    assert ("h2", "h5") not in sites._higher_order(60, 2)
+    assert {len(edge) for edge in splice_sites._higher_order(60, 2)} == {2}
+    assert ("h3", "h5") in splice_sites._higher_order(60, 2)
+    assert ("h2", "h5") not in splice_sites._higher_order(60, 2)
 
 
 def test_classes_without_any_probability_are_no_error():
@@ -250,10 +246,12 @@ def _two_places(shares):
 def test_real_sequences_are_enough_for_the_largest_training_sets(monkeypatch):
     monkeypatch.setenv("TACIT_DATA", FOLDER)
     for name in ("fig-5.5", "song-fig-3"):
-        chosen = experiment(name).settings["paper"]
+        chosen = experiment_of(name).settings["paper"]
         case = chosen.cases[0]
         found = strands(case.data)
         for seed in range(chosen.n_seeds):
-            _, rest = apart(found.sequence, case.n_test, np.random.default_rng([case.n_test, seed]))
+            _, rest = disjoint_rows(
+                found.sequence, case.n_test, np.random.default_rng([case.n_test, seed])
+            )
             # Copies of sequences that are judged are left out: a few of 9500.
             assert len(rest) >= 0.998 * chosen.sizes[-1]

@@ -10,10 +10,11 @@ from tacit.errors import MissingDataError, RankError
 from tacit.messages.evidence import Evidence
 from tacit.messages.passes import log_values
 from tacit.reproduce import run
-from tacit.reproduce.runner.grids import Method
+from tacit.reproduce.runner.running import perform
+from tacit.reproduce.runner.trials import Method, Trial
 from tacit.reproduce.trees import stocks
-from tacit.reproduce.trees.fig_7_9 import AUTO, METHODS, OBSERVED, OWN_SPECTRAL, SPECTRAL
-from tacit.reproduce.trees.stocks import StockCase, StockTrial, perform, queries, stock_moves
+from tacit.reproduce.trees.fig_7_9 import AUTO, METHODS, OBSERVED, SPECTRAL, TACIT_SPECTRAL
+from tacit.reproduce.trees.stocks import STUDY, StockCase, queries, stock_moves
 from tacit.trees.learn.structures import learn_structure
 
 pytestmark = pytest.mark.usefixtures("made_up_stocks")
@@ -29,14 +30,14 @@ def test_training_and_test_days_are_drawn_apart():
     assert (one.train.shape, one.test.shape) == ((240, 6), (20, 6))
     assert np.array_equal(one.train, again.train)
     assert not np.array_equal(one.train, other.train)
-    everything = StockCase(6, 279, 20, 5, "star")
+    everything = StockCase(6, 279, 20, 5, structure="star")
     split = stocks._split.__wrapped__(everything, 3)
     drawn = sorted(map(tuple, np.concatenate([split.train, split.test])))
     assert drawn == sorted(map(tuple, moves))
 
 
 def test_the_tree_is_learnt_from_the_training_days_alone():
-    split = stocks._split.__wrapped__(StockCase(6, 30, 200, 5, "chow-liu"), 0)
+    split = stocks._split.__wrapped__(StockCase(6, 30, 200, 5, structure="chow-liu"), 0)
     rows = {f"x{place}": column for place, column in enumerate(split.train.T)}
     assert split.topology == learn_structure(rows, "chow-liu")
 
@@ -44,7 +45,7 @@ def test_the_tree_is_learnt_from_the_training_days_alone():
 def test_queries_are_the_same_for_every_method_and_differ_otherwise():
     test = stocks._split(CASE, 0).test
     asked = {
-        method.name: queries(StockTrial(CASE, 3, 0, method), test) for method in (AUTO, OBSERVED)
+        method.name: queries(Trial(STUDY, CASE, 3, 0, method), test) for method in (AUTO, OBSERVED)
     }
     for one, other in zip(*asked.values(), strict=True):
         assert np.array_equal(one, other)
@@ -57,15 +58,15 @@ def test_queries_are_the_same_for_every_method_and_differ_otherwise():
         assert target not in seen
         assert np.array_equal(part[:, seen], test[:, seen])
         assert (np.delete(part, seen, axis=1) == -1).all()
-    assert not np.array_equal(rows, queries(StockTrial(CASE, 3, 1, AUTO), test)[0])
+    assert not np.array_equal(rows, queries(Trial(STUDY, CASE, 3, 1, AUTO), test)[0])
 
 
-@pytest.mark.parametrize("method", [AUTO, OBSERVED, SPECTRAL, OWN_SPECTRAL])
+@pytest.mark.parametrize("method", [AUTO, OBSERVED, SPECTRAL, TACIT_SPECTRAL])
 def test_shares_of_wrong_answers_are_those_of_the_whole_joint_table(method):
-    trial = StockTrial(CASE, 4, 0, method)
+    trial = Trial(STUDY, CASE, 4, 0, method)
     split = stocks._split(CASE, 0)
     every = np.array(list(itertools.product((0, 1), repeat=6)), dtype=np.int16)
-    sign, log_abs = log_values(stocks._learnt(CASE, 0, method).network, Evidence(every))
+    sign, log_abs = log_values(stocks.fit(CASE, 0, method).value[0], Evidence(every))
     joint = (sign * np.exp(log_abs)).reshape((2,) * 6)
     rows, targets = queries(trial, split.test)
     wrong = []
@@ -81,16 +82,16 @@ def test_shares_of_wrong_answers_are_those_of_the_whole_joint_table(method):
 
 def test_a_method_learns_once_for_all_sizes_of_queries(monkeypatch):
     fits = []
-    fitted = stocks._fitted
+    learn = stocks._learn
 
     def counted(case, seed, method, *rest):
         fits.append((seed, method.name))
-        return fitted(case, seed, method, *rest)
+        return learn(case, seed, method, *rest)
 
-    monkeypatch.setattr(stocks, "_fitted", counted)
-    chosen = stocks.StockSettings((CASE,), (AUTO, OBSERVED), (2, 4, 6), 2)
+    monkeypatch.setattr(stocks, "_learn", counted)
+    chosen = STUDY.settings([CASE], (AUTO, OBSERVED), (2, 4, 6), 2)
     for trial in chosen.trials():
-        assert trial.run().key == trial.key
+        perform(trial)
     warm_ups = 2
     assert len(fits) == 2 * 2 + warm_ups
     assert [trial.size for trial in chosen.trials()[:3]] == [2, 4, 6]
@@ -100,16 +101,15 @@ def test_what_cannot_be_learnt_is_a_line_with_its_reason(monkeypatch):
     def refused(*args):
         raise RankError("too many\nstates")
 
-    monkeypatch.setattr(stocks, "_fitted", refused)
-    found = perform(StockTrial(CASE, 2, 0, Method("never", "em")))
+    monkeypatch.setattr(stocks, "_learn", refused)
+    found = perform(Trial(STUDY, CASE, 2, 0, Method("never", "em")))
     assert found.failure == "too many states"
     assert found.wrong == math.inf
-    assert type(found).of_cells(found.cells()) == found
 
 
 def test_more_evidence_helps_on_stocks_that_move_together():
-    wide = StockCase(40, 250, 40, 20, "hidden-chow-liu")
-    few, many = (perform(StockTrial(wide, size, 0, AUTO)).wrong for size in (2, 40))
+    wide = StockCase(40, 250, 40, 20, structure="hidden-chow-liu")
+    few, many = (perform(Trial(STUDY, wide, size, 0, AUTO)).wrong for size in (2, 40))
     assert many < few < 0.5
 
 

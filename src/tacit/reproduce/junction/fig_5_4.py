@@ -11,14 +11,14 @@ thesis' 1e-4 it stops after a few steps where rows are many; 1e-5 is the strong 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
 
-from tacit.reproduce.junction.graphs import GraphCase, GraphSettings
-from tacit.reproduce.runner.grids import Method
-from tacit.reproduce.runner.panels import Panel, lines
+from tacit.reproduce.junction.graphs import STUDY, GraphCase
+from tacit.reproduce.runner.claims import Experiment, Finding, counted, inequality
+from tacit.reproduce.runner.panels import lines
 from tacit.reproduce.runner.runs import Runs, typical_ratio
-from tacit.reproduce.runner.verdicts import Experiment, Finding, Inequality, counted
-from tacit.reproduce.trees.trials import em
+from tacit.reproduce.runner.tables import aligned
+from tacit.reproduce.runner.trials import Method
+from tacit.reproduce.trees.synthetic import em
 
 
 def over_rows(name: str, tol: float) -> Method:
@@ -56,110 +56,95 @@ TIMES_FASTER = 100
 ONE_ORDER = 10
 
 
-def settings(cases: Sequence[GraphCase], sizes: Sequence[int], n_seeds: int) -> GraphSettings:
-    """Two hidden states; four categories, sixteen for the last two graphs."""
-    return GraphSettings(tuple(cases), METHODS, tuple(sizes), n_seeds)
+def _mean_error(runs: Runs, method: Method, n_rows: int) -> float:
+    return runs.at(n_rows).mean("error", method=method)
 
 
-def each_graph(runs: Runs) -> list[Runs]:
-    """The runs of each graph, in the order of the settings."""
-    return [runs.where(graph=graph) for graph in dict.fromkeys(row.graph for row in runs.rows)]
-
-
-def mean_error(runs: Runs, method: str, n_rows: int) -> float:
-    """Over the models of a graph."""
-    return statistics.fmean(row.error for row in runs.where(method=method, n_rows=n_rows).rows)
-
-
-def never_worse(runs: Runs) -> Finding:
-    """Spectral's mean error beside EM's, in every cell."""
+@inequality("spectral's mean error is not above EM's for any graph and size")
+def _never_worse(runs: Runs) -> Finding:
     outcomes = [
-        mean_error(own, SPECTRAL.name, n) <= mean_error(own, EM.name, n)
-        for own in each_graph(runs)
-        for n in own.sizes
+        _mean_error(graph, SPECTRAL, n) <= _mean_error(graph, EM, n)
+        for graph in runs.by_case()
+        for n in graph.sizes
     ]
     return counted("graphs and sizes", outcomes)
 
 
-def never_clearly_worse(runs: Runs) -> Finding:
-    """Spectral's errors beside the strong EM's on the same rows, in every cell."""
-    gaps = [error_gap(own, STRONG.name, n) for own in each_graph(runs) for n in own.sizes]
+@inequality("nor, on the same rows, above that of EM 1e-5 by more than two standard errors")
+def _never_clearly_worse(runs: Runs) -> Finding:
+    gaps = [error_gap(graph, STRONG, n) for graph in runs.by_case() for n in graph.sizes]
     lower = sum(mean < 0 for mean, _ in gaps)
-    held = counted("graphs and sizes", [mean <= 2 * spread for mean, spread in gaps])
-    return Finding(held.held, f"{held.seen}; lower in {lower}")
+    finding = counted("graphs and sizes", [mean <= 2 * spread for mean, spread in gaps])
+    return Finding(finding.held, f"{finding.seen}; lower in {lower}")
 
 
-def error_gap(runs: Runs, method: str, n_rows: int) -> tuple[float, float]:
+def error_gap(runs: Runs, method: Method, n_rows: int) -> tuple[float, float]:
     """Spectral's error less a method's on the same rows: the mean and its standard error."""
-    own = runs.where(n_rows=n_rows)
-    theirs = {row.seed: row.error for row in own.where(method=method).rows}
-    gaps = [row.error - theirs[row.seed] for row in own.where(method=SPECTRAL.name).rows]
+    runs = runs.at(n_rows)
+    gaps = [
+        row.error - runs.median("error", method=method, seed=row.seed)
+        for row in runs.where(method=SPECTRAL).rows
+    ]
     spread = statistics.stdev(gaps) if len(gaps) > 1 else 0.0
     return statistics.fmean(gaps), spread / len(gaps) ** 0.5
 
 
-def best_with_many(runs: Runs) -> Finding:
-    """Spectral beside EM and online EM, at the largest size."""
+@inequality(
+    "at the largest size spectral's mean error is below those of EM and online EM on every graph"
+)
+def _best_with_many(runs: Runs) -> Finding:
     n = runs.sizes[-1]
     outcomes = [
-        mean_error(own, SPECTRAL.name, n)
-        < min(mean_error(own, method.name, n) for method in (EM, ONLINE))
-        for own in each_graph(runs)
+        _mean_error(graph, SPECTRAL, n) < min(_mean_error(graph, m, n) for m in (EM, ONLINE))
+        for graph in runs.by_case()
     ]
     return counted(f"graphs at {n} rows", outcomes)
 
 
-def printed_best_with_many(runs: Runs) -> Finding:
-    """The form of the thesis beside EM and online EM, at the largest size."""
-    return best_with_many(runs.with_names({SPECTRAL.name: PRINTED.name}))
+@inequality("so is that of spectral with all ranks, as printed")
+def _printed_best_with_many(runs: Runs) -> Finding:
+    return _best_with_many.judge(runs.with_names({SPECTRAL.name: PRINTED.name}))
 
 
-def faster(runs: Runs) -> Finding:
-    """Spectral beside EM and online EM, at the largest size."""
+@inequality(
+    "at the largest size EM and online EM take at least 10 times as long as spectral on every graph"
+)
+def _faster(runs: Runs) -> Finding:
     n = runs.sizes[-1]
-    ratios = [time_ratio(own, m.name, n) for own in each_graph(runs) for m in (EM, ONLINE)]
-    return Finding(min(ratios) >= ONE_ORDER, f"{min(ratios):.0f} times or more at {n} rows")
+    ratio = min(time_ratio(graph, m, n) for graph in runs.by_case() for m in (EM, ONLINE))
+    return Finding(ratio >= ONE_ORDER, f"{ratio:.0f} times or more at {n} rows")
 
 
-def much_faster(runs: Runs) -> Finding:
-    """The ratio of the strong EM's time to spectral's on each graph, at the largest size."""
+@inequality(
+    "at the largest size EM 1e-5 takes at least 100 times as long as spectral on every graph"
+)
+def _much_faster(runs: Runs) -> Finding:
     n = runs.sizes[-1]
-    ratios = [time_ratio(own, STRONG.name, n) for own in each_graph(runs)]
+    ratios = [time_ratio(graph, STRONG, n) for graph in runs.by_case()]
     shown = ", ".join(f"{ratio:.0f}" for ratio in ratios)
     return Finding(min(ratios) >= TIMES_FASTER, f"{shown} times at {n} rows")
 
 
-def time_ratio(runs: Runs, method: str, n_rows: int) -> float:
+def time_ratio(runs: Runs, method: Method, n_rows: int) -> float:
     """How many times spectral's time a method takes: the typical ratio on the same rows."""
-    own = runs.where(n_rows=n_rows)
-    seconds = {name: own.where(method=name) for name in (method, SPECTRAL.name)}
-    pairs = [
-        (seconds[method].median("seconds", seed=row.seed), row.seconds)
-        for row in seconds[SPECTRAL.name].rows
-    ]
-    return typical_ratio([slow for slow, _ in pairs], [fast for _, fast in pairs])
+    runs = runs.at(n_rows)
+    fast = runs.where(method=SPECTRAL)
+    slow = [runs.median("seconds", method=method, seed=seed) for seed in fast.column("seed")]
+    return typical_ratio(slow, fast.column("seconds"))
 
 
-def table(runs: Runs) -> str:
+def _table(runs: Runs) -> str:
     """Mean errors of all methods, and their times beside spectral's, for every graph and size."""
-    names = [method.name for method in METHODS]
-    header = "".join(f"{name:>21}" for name in names)
-    found = [f"{'mean error, and CPU time as a multiple of spectral':52}", f"{'':27}{header}"]
-    for own in each_graph(runs):
-        for n in own.sizes:
-            cells = "".join(
-                f"{mean_error(own, name, n):10.3f} {time_ratio(own, name, n):9.1f}x"
-                for name in names
-            )
-            found.append(f"{own.rows[0].graph:15}{n:>12}{cells}")
-    return "\n".join(found)
-
-
-def panels(chosen: GraphSettings) -> list[Panel]:
-    """A column for each graph."""
-    names = (SPECTRAL.name, EM.name, ONLINE.name, STRONG.name, PRINTED.name)
-    drawn = lines(names, None, AUTO.name)
-    return [Panel(TITLES[case.graph.partition("-")[0]], case, drawn) for case in chosen.cases]
+    rows = []
+    for graph in runs.by_case():
+        for n in graph.sizes:
+            cells = [
+                f"{_mean_error(graph, method, n):.3f} {time_ratio(graph, method, n):9.1f}x"
+                for method in METHODS
+            ]
+            rows.append((f"{graph.case.graph:15}{n:>12}", cells))
+    title = "mean error, and CPU time as a multiple of spectral"
+    return "\n".join([title, *aligned([method.name for method in METHODS], rows)])
 
 
 EXPERIMENT = Experiment(
@@ -172,33 +157,19 @@ EXPERIMENT = Experiment(
         "faster."
     ),
     parts=(
-        Inequality(
-            "spectral's mean error is not above EM's for any graph and size",
-            never_worse,
-        ),
-        Inequality(
-            "nor, on the same rows, above that of EM 1e-5 by more than two standard errors",
-            never_clearly_worse,
-        ),
-        Inequality(
-            "at the largest size spectral's mean error is below those of EM and online EM on every graph",
-            best_with_many,
-        ),
-        Inequality("so is that of spectral with all ranks, as printed", printed_best_with_many),
-        Inequality(
-            "at the largest size EM and online EM take at least 10 times as long as spectral on every graph",
-            faster,
-        ),
-        Inequality(
-            "at the largest size EM 1e-5 takes at least 100 times as long as spectral on every graph",
-            much_faster,
-        ),
+        _never_worse,
+        _never_clearly_worse,
+        _best_with_many,
+        _printed_best_with_many,
+        _faster,
+        _much_faster,
     ),
     settings={
-        "paper": settings(CASES, SIZES, 10),
-        "small": settings(CASES, (100, 1000, 30_000), 2),
-        "tiny": settings(CASES[:1], (60, 200), 1),
+        "paper": STUDY.settings(CASES, METHODS, SIZES, 10),
+        "small": STUDY.settings(CASES, METHODS, (100, 1000, 30_000), 2),
+        "tiny": STUDY.settings(CASES[:1], METHODS, (60, 200), 1),
     },
-    panels=panels,
-    table=table,
+    lines=lines((SPECTRAL, EM, ONLINE, STRONG, PRINTED), None, AUTO),
+    panel_title=lambda case: TITLES[case.graph.partition("-")[0]],
+    table=_table,
 )

@@ -1,21 +1,23 @@
-"""What is run on graphs with loops: models drawn at random, rows drawn from them, and one judged fit.
+"""Graphs with loops: models drawn at random, rows drawn from them, and fits judged by the truth.
 
-As `trials` does on trees.
+As `tacit.reproduce.trees.synthetic` does on trees.
 """
 
 from __future__ import annotations
 
-import contextlib
-import math
-import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from tacit.errors import ArgumentError, RankError
-from tacit.reproduce.runner.grids import Grid, GridTrial, Method
-from tacit.reproduce.runner.outcomes import Outcome
-from tacit.reproduce.trees.trials import TEST_ROWS, WARM_UP_ROWS, judged, with_all_categories
+from tacit.errors import ArgumentError
+from tacit.reproduce.runner.trials import Case, Fit, Method, Results, Study, Trial, timed
+from tacit.reproduce.trees.synthetic import (
+    RESULTS,
+    TEST_ROWS,
+    WARM_UP_ROWS,
+    errors,
+    with_all_categories,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,106 +28,65 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class GraphCase:
-    """A family of true models; learning is told the graph and the numbers of states."""
+class GraphCase(Case):
+    """A family of true models; learning is given the graph and the numbers of states."""
 
     graph: str  # order2-10: a hidden Markov model of order 2 and length 10; factorial-8; loopy
     n_categories: int
     n_states: int = 2
     diagonal: float = 0.0
 
-    @property
-    def columns(self) -> dict[str, Any]:
-        """What all lines of this case have in common."""
-        return asdict(self) | {"diagonal": float(self.diagonal)}
 
-
-@dataclass(frozen=True)
-class GraphRun(Outcome):
-    """A trial and what came of it: one line of the table."""
-
-    along: ClassVar[str] = "n_rows"
-    first_result: ClassVar[str] = "error"
-
-    graph: str
-    n_categories: int
-    n_states: int
-    diagonal: float
-    n_rows: int
-    seed: int
-    n_test: int
-    method: str
-    settings: str
-    version: str
-    error: float  # mean of |Phat - P| / P over the test rows; inf where nothing was learnt
-    kl: float  # mean of log P - log Phat, nats; estimates that are not positive count as the floor
-    not_positive: float  # share of the test rows with such estimates
-    seconds: float  # CPU time of the whole fit
-    n_steps: int  # of EM, over all restarts
-    failure: str  # why nothing was learnt
-
-
-class GraphTrial(GridTrial[GraphCase]):
-    """One fit of one model."""
-
-    rows_per_fit = 2000
-    judged_on = (TEST_ROWS,)
-
-    def run(self) -> GraphRun:
-        """Draw, learn and judge."""
-        return perform(self)
-
-    def __str__(self) -> str:
-        return f"{self.case.graph}, {self.size} rows, {self.method.name}"
-
-
-class GraphSettings(Grid[GraphCase]):
-    """Graphs with every size, seed and method."""
-
-    trial = GraphTrial
-    kind = GraphRun
-
-
-def perform(trial: GraphTrial) -> GraphRun:
-    """Draw the model and the rows of a trial, learn, and judge."""
-    import numpy as np
-
-    made = _drawn(trial.case, trial.seed, trial.size)
+def fit(trial: Trial) -> Fit:
+    """What the trial's method learns from the rows drawn for it, and in how many steps."""
+    data = drawn(trial.case, trial.seed, trial.size)
     _warm_up(trial.case, trial.method)
-    begun = time.process_time()
-    try:
-        network, n_steps = _learnt(trial, made.model, made.train)
-    except (RankError, np.linalg.LinAlgError) as refusal:
-        seconds = time.process_time() - begun
-        why = " ".join(str(refusal).split())
-        return GraphRun.of(trial.key, math.inf, math.inf, 1.0, seconds, 0, why)
-    seconds = time.process_time() - begun
-    results = judged(network, made.test, made.log_truth)
-    return GraphRun.of(trial.key, *results, seconds, n_steps, "")
+    return timed(_learn, trial, data.model, data.train)
 
 
-def _learnt(trial: GraphTrial, model: GraphModel, train: Any) -> tuple[Network, int]:
-    """What the trial's method learns from the rows, and in how many steps."""
+def judge(trial: Trial, fitted: tuple[Network, int]) -> Results:
+    """Errors on test rows."""
+    network, n_steps = fitted
+    data = drawn(trial.case, trial.seed, trial.size)
+    return {**errors(network, data.test, data.log_truth), "n_steps": n_steps}
+
+
+def _learn(trial: Trial, truth: GraphModel, train: Any) -> tuple[Network, int]:
     from tacit.junction.latent_junction_tree import LatentJunctionTree
     from tacit.reproduce.trees.printed import junction_as_printed
 
-    method = trial.method
-    options = dict(method.options)
-    if method.as_printed:
-        states = trial.case.n_states
-        return junction_as_printed(method.learn, states, model.graph, train, trial.seed, **options)
-    found = LatentJunctionTree(
-        model.graph, trial.case.n_states, method.learn, random_state=trial.seed, **options
-    )
-    found.fit(train)
-    return found.network_, int(found.diagnostics_.get("n_steps", 0))
+    graph, n_states, learn = truth.graph, trial.case.n_states, trial.method.learn
+    options = dict(trial.method.options)
+    if trial.method.as_printed:
+        return junction_as_printed(learn, n_states, graph, train, trial.seed, **options)
+    model = LatentJunctionTree(graph, n_states, learn, random_state=trial.seed, **options)
+    model.fit(train)
+    return model.network_, int(model.diagnostics_.get("n_steps", 0))
+
+
+@lru_cache(maxsize=64)
+def _warm_up(case: GraphCase, method: Method) -> None:
+    """Learn once from few rows, so that no trial pays for compiling or for planning its graph."""
+    few = drawn.__wrapped__(case, 0, WARM_UP_ROWS)
+    timed(_learn, Trial(STUDY, case, WARM_UP_ROWS, 0, method), few.model, few.train)
+
+
+STUDY = Study(
+    size="n_rows",
+    results=RESULTS,
+    fit=fit,
+    judge=judge,
+    words="{case.graph}, {size} rows, {method.name}",
+    work=lambda trial: trial.size + 2000,
+    constants={"n_test": TEST_ROWS},
+)
 
 
 # -- data -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class _Drawn:
+class Drawn:
     """Rows to learn from and rows to judge on."""
 
     model: GraphModel
@@ -135,12 +96,12 @@ class _Drawn:
 
 
 @lru_cache(maxsize=1)
-def _drawn(case: GraphCase, seed: int, n_rows: int) -> _Drawn:
+def drawn(case: GraphCase, seed: int, n_rows: int) -> Drawn:
     """The data of a trial, the same for every method; the model is the same for every size."""
     model = truth(case, seed)
     train = model.sample(n_rows, _generator(case, seed, 2, n_rows))
     test = model.sample(TEST_ROWS, _generator(case, seed, 3))
-    return _Drawn(model, _as_table(train, case.n_categories), test, model.log_prob(test))
+    return Drawn(model, _as_table(train, case.n_categories), test, model.log_prob(test))
 
 
 def _as_table(codes: NDArray[np.int16], n_categories: int) -> Any:
@@ -176,18 +137,10 @@ def truth(case: GraphCase, seed: int) -> GraphModel:
 
 
 def _generator(case: GraphCase, *numbers: int) -> np.random.Generator:
-    """Random numbers of a model's own, whatever else is run."""
+    """Random numbers that depend on the case and these numbers alone."""
     import zlib
 
     import numpy as np
 
     family = " ".join(str(value) for value in case.columns.values())
     return np.random.default_rng([zlib.crc32(family.encode()), *numbers])
-
-
-@lru_cache(maxsize=64)
-def _warm_up(case: GraphCase, method: Method) -> None:
-    """Learn once from few rows, so that no trial pays for compiling or for planning its graph."""
-    few = _drawn.__wrapped__(case, 0, WARM_UP_ROWS)
-    with contextlib.suppress(RankError):  # so few rows may not carry the states
-        _learnt(GraphTrial(case, WARM_UP_ROWS, 0, method), few.model, few.train)

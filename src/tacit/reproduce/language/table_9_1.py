@@ -1,9 +1,8 @@
 """Thesis, table 9.1: perplexities of trigram models of classes and words, and of power low rank ensembles.
 
-Other texts stand in for the thesis': novels in English for its English news, plays and novels in Russian for
-its Russian news; the other two corpora come on top. Ranks and numbers of classes are chosen from the same as
-there. Beside the thesis' methods stand mixtures of classes and words, and the ensemble as Tacit has it by
-default.
+Other texts replace the thesis': novels in English for its English news, plays and novels in Russian for its
+Russian news, and two more corpora. Ranks and numbers of classes are chosen among the thesis'. Beside its
+methods stand mixtures of classes and words, and the ensemble with Tacit's defaults.
 """
 
 from __future__ import annotations
@@ -14,10 +13,8 @@ from tacit.reproduce.language.text_tables import (
     NEAR,
     REPLACED,
     gain_at,
-    laid_out,
     of_language,
     ordered_pairs,
-    texts_in,
 )
 from tacit.reproduce.language.texts import (
     BO_KN,
@@ -27,20 +24,20 @@ from tacit.reproduce.language.texts import (
     INT_KN,
     INT_MKN,
     MIXTURE,
-    OURS,
-    OWN,
     PLRE,
     RUSSIAN,
     STANDS_FOR,
+    STUDY,
+    TACIT_FORMS,
+    TACIT_PLRE,
     TextCase,
-    TextRun,
-    TextSettings,
-    all_there,
+    check_corpora,
 )
-from tacit.reproduce.runner.grids import Method
-from tacit.reproduce.runner.runs import Runs
-from tacit.reproduce.runner.scatter_plots import dots
-from tacit.reproduce.runner.verdicts import Experiment, Finding, Inequality, counted
+from tacit.reproduce.runner.claims import Experiment, Finding, counted, inequality
+from tacit.reproduce.runner.runs import Run, Runs
+from tacit.reproduce.runner.scatter_plots import scatter_plot
+from tacit.reproduce.runner.tables import aligned
+from tacit.reproduce.runner.trials import Method, Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,10 +54,10 @@ METHODS = (
         for name, learn in ((CLASS, CLASSES), (MIXED, MIXTURE))
     ),
     PLRE,
-    OWN,
+    TACIT_PLRE,
 )
-# Columns of the table; of classes the best number on the text to choose by.
-SHOWN = (CLASS, *(each.name for each in KN), PLRE.name, MIXED, OWN.name)
+# Columns of the table; of classes the best number on the validation text.
+SHOWN = (CLASS, *(method.name for method in KN), PLRE.name, MIXED, TACIT_PLRE.name)
 
 PRINTED_NAMES = SHOWN[:6]
 PRINTED = {
@@ -71,96 +68,94 @@ PRINTED = {
 }
 
 
-def settings(*cases: TextCase) -> TextSettings:
-    """Trigrams of every text."""
-    return TextSettings(cases, METHODS, (ORDER,), 1)
+def _settings(*cases: TextCase) -> Settings:
+    return STUDY.settings(cases, METHODS, [ORDER], 1)
 
 
-def best(runs: Runs, name: str) -> TextRun:
-    """The run of a column: of several numbers of classes, the one that is best on the text to choose by."""
-    own = [row for row in runs.rows if row.method == name or row.method.startswith(f"{name}, ")]
-    found: TextRun = min(own, key=lambda row: row.valid)
-    return found
+def best(runs: Runs, name: str) -> Run:
+    """The run of a column: of several numbers of classes, the one that is best on the validation text."""
+    rows = [row for row in runs.rows if row.method == name or row.method.startswith(f"{name}, ")]
+    return min(rows, key=lambda row: row.valid)
 
 
-def ahead_of_all(runs: Runs) -> Finding:
-    """The ensemble against every model of words and the best one of classes."""
+@inequality(
+    "PLRE's test perplexity is below those of all Kneser-Ney models and of the best model of "
+    "classes on every text"
+)
+def _ahead_of_all(runs: Runs) -> Finding:
     outcomes = [
-        best(own, PLRE.name).test < best(own, name).test
-        for _, own in texts_in(runs)
+        best(text, PLRE.name).test < best(text, name).test
+        for text in runs.by_case()
         for name in PRINTED_NAMES[:-1]
     ]
-    found = counted("comparisons", outcomes)
-    shown = ", ".join(
-        f"{gain_at(own, PLRE.name, ORDER):.1f} % on {case}" for case, own in texts_in(runs)
-    )
-    return Finding(found.held, f"{found.seen}; below int-MKN by {shown}")
+    finding = counted("comparisons", outcomes)
+    gains = [f"{gain_at(text, PLRE, ORDER):.1f} % on {text.case}" for text in runs.by_case()]
+    return Finding(finding.held, f"{finding.seen}; below int-MKN by {', '.join(gains)}")
 
 
-def classes_behind(runs: Runs) -> Finding:
-    """The best model of classes against every model of words."""
+@inequality("the best model of classes is above all Kneser-Ney models on every text")
+def _classes_behind(runs: Runs) -> Finding:
     outcomes = [
-        best(own, CLASS).test > best(own, method.name).test
-        for _, own in texts_in(runs)
+        best(text, CLASS).test > best(text, method.name).test
+        for text in runs.by_case()
         for method in KN
     ]
     return counted("comparisons", outcomes)
 
 
-def more_in_russian(runs: Runs) -> Finding:
-    """The gain over int-MKN in Russian against that in English."""
-    gains = {
-        language: [gain_at(own, PLRE.name, ORDER) for own in of_language(runs, language)]
+@inequality("PLRE gains more over int-MKN in Russian than in English")
+def _more_in_russian(runs: Runs) -> Finding:
+    russian, english = (
+        [gain_at(text, PLRE, ORDER) for text in of_language(runs, language)]
         for language in ("Russian", "English")
-    }
-    shown = " and ".join(
-        ", ".join(f"{each:.1f} %" for each in found) + f" in {language}"
-        for language, found in gains.items()
     )
-    return Finding(min(gains["Russian"]) > max(gains["English"]), shown)
+    shown = [", ".join(f"{gain:.1f} %" for gain in gains) for gains in (russian, english)]
+    return Finding(min(russian) > max(english), f"{shown[0]} in Russian and {shown[1]} in English")
 
 
-def in_printed_order(runs: Runs) -> Finding:
-    """Pairs of methods on every text against the printed table."""
-    outcomes = [held for case, own in texts_in(runs) for held in pairs(case, own).values()]
+@inequality(
+    f"methods whose printed perplexities differ by more than {NEAR:g} of them stand in the "
+    "printed order on every text"
+)
+def _in_printed_order(runs: Runs) -> Finding:
+    outcomes = [held for text in runs.by_case() for held in pairs(text).values()]
     return counted("pairs of methods", outcomes)
 
 
-def pairs(case: TextCase, runs: Runs) -> dict[tuple[str, str], bool]:
+def pairs(text: Runs) -> dict[tuple[str, str], bool]:
     """Whether two methods stand as in print, for all that differ there, on the test text."""
-    printed = dict(zip(PRINTED_NAMES, PRINTED[STANDS_FOR[case.corpus], "test"], strict=True))
-    return ordered_pairs({name: best(runs, name).test for name in printed}, printed)
+    numbers = PRINTED[STANDS_FOR[text.case.corpus], "test"]
+    printed = dict(zip(PRINTED_NAMES, numbers, strict=True))
+    return ordered_pairs({name: best(text, name).test for name in printed}, printed)
 
 
-def table(runs: Runs) -> str:
+def _table(runs: Runs) -> str:
     """Perplexities of both texts, beside the printed ones, and whether their order is the printed one."""
-    rows: list[tuple[str, list[str]]] = []
-    for case, own in texts_in(runs):
-        for part in ("valid", "test"):
-            cells = [f"{getattr(best(own, name), part):.2f}" for name in SHOWN]
-            rows.append((f"{case}, {part}", cells))
+    rows = [
+        (f"{text.case}, {part}", [f"{best(text, name).values[part]:.2f}" for name in SHOWN])
+        for text in runs.by_case()
+        for part in ("valid", "test")
+    ]
     for (language, part), numbers in PRINTED.items():
         cells = [*(f"{number:.2f}" for number in numbers), "", ""]
         rows.append((f"(printed) Small-{language}, {part}", cells))
-    said = [order_said(case, own) for case, own in texts_in(runs)]
-    return "\n".join([REPLACED, *laid_out(SHOWN, rows), *said])
+    return "\n".join([REPLACED, *aligned(SHOWN, rows), *map(_order_in_words, runs.by_case())])
 
 
-def order_said(case: TextCase, runs: Runs) -> str:
+def _order_in_words(text: Runs) -> str:
     """How many classes are best on a text, and which methods do not stand in the printed order."""
-    held = pairs(case, runs)
-    n_classes = best(runs, CLASS).method.removeprefix(f"{CLASS}, ")
+    held = pairs(text)
+    n_classes = best(text, CLASS).method.removeprefix(f"{CLASS}, ")
     missed = [f"{low} below {high}" for (low, high), outcome in held.items() if not outcome]
-    said = f"{case}: {n_classes} classes; {sum(held.values())} of {len(held)} pairs in the printed order"
-    return f"{said}, not {', '.join(missed)}" if missed else said
+    counts = f"{n_classes} classes; {sum(held.values())} of {len(held)} pairs in the printed order"
+    return f"{text.case}: {counts}" + (f", not {', '.join(missed)}" if missed else "")
 
 
-def picture(runs: Runs) -> Figure:
-    """Dots, one column for each text."""
+def _picture(runs: Runs) -> Figure:
     texts = [
-        (str(case), [(name, best(own, name)) for name in SHOWN]) for case, own in texts_in(runs)
+        (str(text.case), [(name, best(text, name)) for name in SHOWN]) for text in runs.by_case()
     ]
-    return dots(EXPERIMENT.title, texts)
+    return scatter_plot(EXPERIMENT.title, texts)
 
 
 EXPERIMENT = Experiment(
@@ -170,30 +165,14 @@ EXPERIMENT = Experiment(
         "Power low rank ensembles of order 3 are comfortably ahead of four kinds of Kneser-Ney smoothing, "
         "most so in Russian; the best model of classes is behind these."
     ),
-    parts=(
-        Inequality(
-            "PLRE's test perplexity is below those of all Kneser-Ney models and of the best model of "
-            "classes on every text",
-            ahead_of_all,
-        ),
-        Inequality(
-            "the best model of classes is above all Kneser-Ney models on every text", classes_behind
-        ),
-        Inequality("PLRE gains more over int-MKN in Russian than in English", more_in_russian),
-        Inequality(
-            f"methods whose printed perplexities differ by more than {NEAR:g} of them stand in the "
-            "printed order on every text",
-            in_printed_order,
-        ),
-    ),
+    parts=(_ahead_of_all, _classes_behind, _more_in_russian, _in_printed_order),
     settings={
-        "paper": settings(*map(TextCase, CORPORA)),
-        "small": settings(TextCase("ptb", 8), TextCase(RUSSIAN, 30, 2)),
-        "tiny": settings(TextCase("ptb", 2), TextCase(RUSSIAN)),
+        "paper": _settings(*map(TextCase, CORPORA)),
+        "small": _settings(TextCase("ptb", 8), TextCase(RUSSIAN, 30, 2)),
+        "tiny": _settings(TextCase("ptb", 2), TextCase(RUSSIAN)),
     },
-    panels=lambda _: (),
-    ours=OURS,
-    need=all_there,
-    table=table,
-    draw=picture,
+    tacit_forms=TACIT_FORMS,
+    check_data=check_corpora,
+    table=_table,
+    draw=_picture,
 )

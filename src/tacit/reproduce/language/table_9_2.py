@@ -1,42 +1,36 @@
 """Thesis, table 9.2: perplexities of order 4 on large corpora, with standard deviations over test texts.
 
-The thesis has 837 and 521 million words, which are not to be had: the longest English and Russian texts here
-stand in for them, of 12 and 3 million, each as a whole and a tenth of it. What can be seen is whether gains
-last as the text grows. Test texts are drawn as in the thesis: as many lines as there are, with replacement,
-ten times.
+The thesis' 837 and 521 million words are not available: the longest English and Russian texts here replace
+them, of 12 and 3 million, each as a whole and a tenth of it. They show whether gains last as the text
+grows. Test texts are drawn as in the thesis: as many lines as there are, with replacement, ten times.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.reproduce.language.text_tables import (
-    MORE_AND_LESS,
-    REPLACED,
-    gain_at,
-    laid_out,
-    texts_in,
-)
+from tacit.reproduce.language.text_tables import MORE_AND_LESS, REPLACED, gain_at, less_and_more
 from tacit.reproduce.language.texts import (
     INT_MKN,
     N_DRAWS,
-    OURS,
-    OWN,
     PLRE,
+    STUDY,
+    TACIT_FORMS,
+    TACIT_PLRE,
     TextCase,
-    TextRun,
-    TextSettings,
-    all_there,
+    check_corpora,
 )
-from tacit.reproduce.runner.runs import Runs
-from tacit.reproduce.runner.scatter_plots import dots
-from tacit.reproduce.runner.verdicts import Experiment, Finding, Inequality, counted
+from tacit.reproduce.runner.claims import Experiment, Finding, counted, inequality
+from tacit.reproduce.runner.runs import Run, Runs
+from tacit.reproduce.runner.scatter_plots import scatter_plot
+from tacit.reproduce.runner.tables import aligned
+from tacit.reproduce.runner.trials import Method, Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ORDER = 4
-METHODS = (INT_MKN, PLRE, OWN)
+METHODS = (INT_MKN, PLRE, TACIT_PLRE)
 # "Gains similar": with more text, at least so much of the gain with less.
 SIMILAR = 0.5
 
@@ -48,70 +42,66 @@ PRINTED = {
 }
 
 
-def settings(*cases: TextCase) -> TextSettings:
+def settings(*cases: TextCase) -> Settings:
     """Order 4 on every text."""
-    return TextSettings(cases, METHODS, (ORDER,), 1)
+    return STUDY.settings(cases, METHODS, [ORDER], 1)
 
 
-def run_of(runs: Runs, method: str) -> TextRun:
+def run_of(text: Runs, method: Method) -> Run:
     """The run of a method on one text; of several random starts, the first."""
-    found: TextRun = runs.where(method=method).rows[0]
-    return found
+    return text.where(method=method).rows[0]
 
 
-def ahead_on_both(runs: Runs) -> Finding:
-    """Below int-MKN on the text to choose by and on the test text."""
-    found = [(run_of(own, PLRE.name), run_of(own, INT_MKN.name)) for _, own in texts_in(runs)]
-    outcomes = [one.test < other.test for one, other in found]
-    outcomes += [one.valid < other.valid for one, other in found]
+@inequality("PLRE is below int-MKN on both the text to choose by and the test text of every corpus")
+def _ahead_on_both(runs: Runs) -> Finding:
+    pairs = [(run_of(text, PLRE), run_of(text, INT_MKN)) for text in runs.by_case()]
+    outcomes = [one.test < other.test for one, other in pairs]
+    outcomes += [one.valid < other.valid for one, other in pairs]
     return counted("texts", outcomes)
 
 
-def ahead_on_draws(runs: Runs) -> Finding:
-    """Below int-MKN on every text that is drawn."""
-    found = [run_of(own, PLRE.name).n_ahead for _, own in texts_in(runs)]
-    return Finding(min(found) == N_DRAWS, f"{sum(found)} of {N_DRAWS * len(found)} drawn texts")
+@inequality("so it is on every test text that is drawn")
+def _ahead_on_draws(runs: Runs) -> Finding:
+    ahead = [run_of(text, PLRE).n_ahead for text in runs.by_case()]
+    return Finding(min(ahead) == N_DRAWS, f"{sum(ahead)} of {N_DRAWS * len(ahead)} drawn texts")
 
 
-def gains_last(runs: Runs) -> Finding:
-    """Where a corpus is learnt from in part and as a whole, the gain of more text beside that of less."""
+@inequality(f"with more of a corpus its gain is at least {SIMILAR:g} of that with less")
+def _gains_last(runs: Runs) -> Finding:
     outcomes, shown = [], []
-    for corpus in dict.fromkeys(row.corpus for row in runs.rows):
-        own = sorted(texts_in(runs.where(corpus=corpus)), key=lambda text: -text[0].every)
-        less, more = (gain_at(text, PLRE.name, ORDER) for _, text in (own[0], own[-1]))
-        if len(own) > 1:
-            outcomes.append(more >= SIMILAR * less > 0)
-            shown.append(f"{less:.1f} and {more:.1f} % on {corpus}")
+    for corpus, texts in less_and_more(runs).items():
+        less, more = (gain_at(text, PLRE, ORDER) for text in texts)
+        outcomes.append(more >= SIMILAR * less > 0)
+        shown.append(f"{less:.1f} and {more:.1f} % on {corpus}")
     return Finding(counted("", outcomes).held, ", ".join(shown))
 
 
-def table(runs: Runs) -> str:
+def _table(runs: Runs) -> str:
     """Perplexities beside the printed ones."""
     rows: list[tuple[str, list[str]]] = []
-    names = [method.name for method in METHODS]
-    for case, own in texts_in(runs):
-        found = [run_of(own, name) for name in names]
-        millions = f"{found[0].n_words / 1e6:.1f} million words"
-        rows.append((f"{case}, valid ({millions})", [f"{row.valid:.2f}" for row in found]))
-        drawn = [f"{row.mean:.2f} ± {row.spread:.2f}" for row in found]
-        rows.append((f"{case}, test", drawn))
-        gains = ["", *(f"-{gain_at(own, name, ORDER):.1f} %" for name in names[1:])]
-        rows.append(("", [each.replace("--", "+") for each in gains]))
+    for text in runs.by_case():
+        of_methods = [run_of(text, method) for method in METHODS]
+        millions = f"{of_methods[0].n_words / 1e6:.1f} million words"
+        valid = [f"{run.valid:.2f}" for run in of_methods]
+        rows.append((f"{text.case}, valid ({millions})", valid))
+        drawn = [f"{run.mean:.2f} ± {run.spread:.2f}" for run in of_methods]
+        rows.append((f"{text.case}, test", drawn))
+        gains = ["", *(f"-{gain_at(text, method, ORDER):.1f} %" for method in METHODS[1:])]
+        rows.append(("", [gain.replace("--", "+") for gain in gains]))
     rows += [(f"(printed) {name}", [*cells, ""]) for name, cells in PRINTED.items()]
-    said = (
+    title = (
         f"{REPLACED} These are 837 and 521 million words: far more than any text here. Order {ORDER}; "
         f"mean and standard deviation of {N_DRAWS} test texts drawn from the lines of the given one."
     )
-    return "\n".join([said, *laid_out(names, rows)])
+    return "\n".join([title, *aligned([method.name for method in METHODS], rows)])
 
 
-def picture(runs: Runs) -> Figure:
-    """Dots, one column for each text."""
+def _picture(runs: Runs) -> Figure:
     texts = [
-        (str(case), [(method.name, run_of(own, method.name)) for method in METHODS])
-        for case, own in texts_in(runs)
+        (str(text.case), [(method.name, run_of(text, method)) for method in METHODS])
+        for text in runs.by_case()
     ]
-    return dots(EXPERIMENT.title, texts)
+    return scatter_plot(EXPERIMENT.title, texts)
 
 
 EXPERIMENT = Experiment(
@@ -121,20 +111,10 @@ EXPERIMENT = Experiment(
         "On large corpora power low rank ensembles of order 4 are ahead of modified Kneser-Ney of order 4, "
         "with gains similar to those on smaller ones."
     ),
-    parts=(
-        Inequality(
-            "PLRE is below int-MKN on both the text to choose by and the test text of every corpus",
-            ahead_on_both,
-        ),
-        Inequality("so it is on every test text that is drawn", ahead_on_draws),
-        Inequality(
-            f"with more of a corpus its gain is at least {SIMILAR:g} of that with less", gains_last
-        ),
-    ),
+    parts=(_ahead_on_both, _ahead_on_draws, _gains_last),
     settings={scale: settings(*cases) for scale, cases in MORE_AND_LESS.items()},
-    panels=lambda _: (),
-    ours=OURS,
-    need=all_there,
-    table=table,
-    draw=picture,
+    tacit_forms=TACIT_FORMS,
+    check_data=check_corpora,
+    table=_table,
+    draw=_picture,
 )

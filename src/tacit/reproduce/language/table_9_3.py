@@ -7,21 +7,13 @@ CPU time of one thread, counting included, so that both are compared for a milli
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from tacit.reproduce.language.text_tables import MORE_AND_LESS, REPLACED, laid_out, texts_in
-from tacit.reproduce.language.texts import (
-    ENSEMBLE,
-    INT_MKN,
-    STANDS_FOR,
-    TextCase,
-    TextSettings,
-    all_there,
-)
-from tacit.reproduce.runner.grids import Method
-from tacit.reproduce.runner.panels import Panel, lines
+from tacit.reproduce.language.text_tables import MORE_AND_LESS, REPLACED, less_and_more
+from tacit.reproduce.language.texts import ENSEMBLE, INT_MKN, STANDS_FOR, STUDY, check_corpora
+from tacit.reproduce.runner.claims import Experiment, Finding, counted, inequality
+from tacit.reproduce.runner.panels import lines
 from tacit.reproduce.runner.runs import Runs
-from tacit.reproduce.runner.verdicts import Experiment, Finding, Inequality, counted
+from tacit.reproduce.runner.tables import aligned
+from tacit.reproduce.runner.trials import Method
 
 RANK = 90
 PLRE = Method(
@@ -30,9 +22,9 @@ PLRE = Method(
     (("preset", "thesis"), ("choose", False), ("ranks", ((2, RANK), (3, RANK)))),
     as_printed=True,
 )
-OWN = Method("Tacit PLRE, nothing chosen", ENSEMBLE, (("choose", False),))
-METHODS = (INT_MKN, PLRE, OWN)
-OURS = {PLRE.name: OWN.name}
+TACIT = Method("Tacit PLRE, nothing chosen", ENSEMBLE, (("choose", False),))
+METHODS = (INT_MKN, PLRE, TACIT)
+TACIT_FORMS = {PLRE.name: TACIT.name}
 ORDERS = (3, 4)
 
 # Million words, and minutes of each order.
@@ -46,16 +38,10 @@ PRINTED = {
 GROWTH = max(minutes[4] / minutes[3] for _, minutes in PRINTED.values() if 3 in minutes)
 
 
-def settings(*cases: TextCase, orders: Sequence[int] = ORDERS) -> TextSettings:
-    """Both orders on every text."""
-    return TextSettings(cases, METHODS, tuple(orders), 1)
-
-
-def pace(runs: Runs, method: str, order: int) -> float:
+def pace(text: Runs, method: Method, order: int) -> float:
     """CPU seconds for a million words, on one text."""
-    own = runs.at(order)
-    n_words = own.median("n_words", method=method)
-    return 1e6 * own.median("seconds", method=method) / n_words
+    n_words = text.at(order).median("n_words", method=method)
+    return 1e6 * text.seconds(method, order) / n_words
 
 
 def printed_pace(name: str, order: int) -> float:
@@ -64,97 +50,81 @@ def printed_pace(name: str, order: int) -> float:
     return 60 * minutes[order] / millions
 
 
-def as_fast_as_printed(runs: Runs) -> Finding:
-    """One thread here against eight processors there, for as many words."""
-    found = [
-        (pace(own, PLRE.name, order), printed_pace(f"Small-{STANDS_FOR[case.corpus]}", order))
-        for case, own in texts_in(runs)
+@inequality(
+    "for as many words one thread takes less time than the thesis' eight processors, on every "
+    "text and at every order"
+)
+def _as_fast_as_printed(runs: Runs) -> Finding:
+    paces = [
+        (pace(text, PLRE, order), printed_pace(f"Small-{STANDS_FOR[text.case.corpus]}", order))
+        for text in runs.by_case()
         for order in runs.sizes
     ]
-    counts = counted("texts and orders", [ours < theirs for ours, theirs in found])
-    least = min(theirs / ours for ours, theirs in found)
-    return Finding(counts.held, f"{counts.seen}; at least {least:.2g} times as many words a second")
+    finding = counted("texts and orders", [here < there for here, there in paces])
+    least = min(there / here for here, there in paces)
+    seen = f"{finding.seen}; at least {least:.2g} times as many words a second"
+    return Finding(finding.held, seen)
 
 
-def little_more_at_four(runs: Runs) -> Finding:
-    """The time of the higher order beside that of the lower."""
+@inequality(f"order 4 takes at most {GROWTH:.2f} times as long as order 3, as in print")
+def _little_more_at_four(runs: Runs) -> Finding:
     low, high = runs.sizes[0], runs.sizes[-1]
-    ratios = [pace(own, PLRE.name, high) / pace(own, PLRE.name, low) for _, own in texts_in(runs)]
+    ratios = [pace(text, PLRE, high) / pace(text, PLRE, low) for text in runs.by_case()]
     return Finding(max(ratios) <= GROWTH, ", ".join(f"{ratio:.2f}" for ratio in ratios) + " times")
 
 
-def faster_with_more(runs: Runs) -> Finding:
-    """The time for a word as a corpus grows, at the highest order."""
-    order, outcomes, shown = runs.sizes[-1], [], []
-    for corpus in dict.fromkeys(row.corpus for row in runs.rows):
-        own = sorted(texts_in(runs.where(corpus=corpus)), key=lambda text: -text[0].every)
-        less, more = (pace(text, PLRE.name, order) for _, text in (own[0], own[-1]))
-        if len(own) > 1:
-            outcomes.append(more < less)
-            shown.append(f"{more / less:.2f} of the time on {corpus}")
-    return Finding(counted("", outcomes).held, ", ".join(shown))
+@inequality("with more of a corpus a word takes less time, at order 4")
+def _faster_with_more(runs: Runs) -> Finding:
+    ratios = {}
+    for corpus, texts in less_and_more(runs).items():
+        less, more = (pace(text, PLRE, runs.sizes[-1]) for text in texts)
+        ratios[corpus] = more / less
+    held = counted("", [ratio < 1 for ratio in ratios.values()]).held
+    shown = [f"{ratio:.2f} of the time on {corpus}" for corpus, ratio in ratios.items()]
+    return Finding(held, ", ".join(shown))
 
 
-def table(runs: Runs) -> str:
+def _table(runs: Runs) -> str:
     """Seconds, and seconds for a million words, beside the printed ones."""
     rows: list[tuple[str, list[str]]] = []
-    for case, own in texts_in(runs):
+    for text in runs.by_case():
         for method in METHODS:
-            cells = [f"{own.rows[0].n_words / 1e6:.2f}"]
+            cells = [f"{text.rows[0].n_words / 1e6:.2f}"]
             for order in runs.sizes:
-                seconds = own.at(order).median("seconds", method=method.name)
-                cells += [f"{seconds:.1f}", f"{pace(own, method.name, order):.2f}"]
-            rows.append((f"{case}: {method.name}", cells))
+                seconds = f"{text.seconds(method, order):.1f}"
+                cells += [seconds, f"{pace(text, method, order):.2f}"]
+            rows.append((f"{text.case}: {method.name}", cells))
     for name, (millions, minutes) in PRINTED.items():
         cells = [f"{millions:g}"]
         for order in runs.sizes:
-            given = order in minutes
             cells += (
                 [f"{60 * minutes[order]:.0f}", f"{printed_pace(name, order):.2f}"]
-                if given
+                if order in minutes
                 else ["", ""]
             )
         rows.append((f"(printed) {name}: PLRE", cells))
     header = ["million words"]
     for order in runs.sizes:
         header += [f"order {order}, s", "s/million"]
-    said = (
+    title = (
         f"{REPLACED} Seconds of one thread, the printed ones of eight processors, with settings that the "
         f"thesis does not name; here both ranks are {RANK}."
     )
-    return "\n".join([said, *laid_out(header, rows)])
-
-
-def panels(chosen: TextSettings) -> list[Panel]:
-    """A column for each text."""
-    drawn = lines((INT_MKN.name, PLRE.name), OURS)
-    return [Panel(str(case), case, drawn) for case in chosen.cases]
+    return "\n".join([title, *aligned(header, rows)])
 
 
 EXPERIMENT = Experiment(
     name="table-9.3",
     title="Thesis, table 9.3: training times, on other texts",
     claim="Power low rank ensembles learn fast, on large corpora too.",
-    parts=(
-        Inequality(
-            "for as many words one thread takes less time than the thesis' eight processors, on every "
-            "text and at every order",
-            as_fast_as_printed,
-        ),
-        Inequality(
-            f"order 4 takes at most {GROWTH:.2f} times as long as order 3, as in print",
-            little_more_at_four,
-        ),
-        Inequality(
-            "with more of a corpus a word takes less time, at order 4",
-            faster_with_more,
-        ),
-    ),
-    settings={scale: settings(*cases) for scale, cases in MORE_AND_LESS.items()},
-    panels=panels,
+    parts=(_as_fast_as_printed, _little_more_at_four, _faster_with_more),
+    settings={
+        scale: STUDY.settings(cases, METHODS, ORDERS, 1) for scale, cases in MORE_AND_LESS.items()
+    },
+    lines=lines((INT_MKN, PLRE), TACIT_FORMS),
     measures=("seconds",),
-    ours=OURS,
+    tacit_forms=TACIT_FORMS,
     over="random starts",
-    need=all_there,
-    table=table,
+    check_data=check_corpora,
+    table=_table,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import combinations
 
 from tacit.reproduce.language.texts import (
@@ -15,9 +15,10 @@ from tacit.reproduce.language.texts import (
     gain,
 )
 from tacit.reproduce.runner.runs import Runs
+from tacit.reproduce.runner.trials import Method
 
-REPLACED = "The thesis' texts are not to be had: its figures, marked (printed), stand beside ours on others."
-# Printed perplexities that differ by a smaller share are taken for equal.
+REPLACED = "The thesis' texts are not available: its figures, marked (printed), stand beside ours on others."
+# Printed perplexities that differ by a smaller fraction count as equal.
 NEAR = 0.01
 # Texts of tables that compare more of a corpus with less of it, by scale.
 MORE_AND_LESS = {
@@ -32,45 +33,34 @@ MORE_AND_LESS = {
 }
 
 
-def texts_in(runs: Runs) -> list[tuple[TextCase, Runs]]:
-    """Every text with its runs, in the order in which they first come."""
-    cases = dict.fromkeys(row.case for row in runs.rows)
-    return [(case, runs.of(case)) for case in cases]
-
-
 def of_language(runs: Runs, language: str) -> list[Runs]:
     """The runs of each text that stands for one of the thesis' in a language."""
-    return [own for case, own in texts_in(runs) if STANDS_FOR[case.corpus] == language]
+    return [text for text in runs.by_case() if STANDS_FOR[text.case.corpus] == language]
 
 
-def gain_at(runs: Runs, method: str, order: int) -> float:
+def less_and_more(runs: Runs) -> dict[str, tuple[Runs, Runs]]:
+    """The runs with the least and with the most of each corpus that is learnt from in parts."""
+    pairs = {}
+    for corpus in dict.fromkeys(runs.column("corpus")):
+        texts = sorted(runs.where(corpus=corpus).by_case(), key=lambda text: -text.case.every)
+        if len(texts) > 1:
+            pairs[corpus] = texts[0], texts[-1]
+    return pairs
+
+
+def gain_at(runs: Runs, method: Method | str, order: int) -> float:
     """Per cent that a method's perplexity of the test text is below that of int-MKN of the same order."""
-    own = runs.at(order)
-    return gain(own.median("test", method=method), own.median("test", method=INT_MKN.name))
+    perplexity, peer = (runs.at(order).median("test", method=m) for m in (method, INT_MKN))
+    return gain(perplexity, peer)
 
 
 def ordered_pairs(
-    found: Mapping[str, float], printed: Mapping[str, float]
+    values: Mapping[str, float], printed: Mapping[str, float]
 ) -> dict[tuple[str, str], bool]:
     """For each two methods that differ in print, the lower one first: whether it is lower here."""
     outcomes = {}
     for pair in combinations(printed, 2):
         low, high = sorted(pair, key=printed.__getitem__)
         if printed[low] < (1 - NEAR) * printed[high]:
-            outcomes[low, high] = found[low] < found[high]
+            outcomes[low, high] = values[low] < values[high]
     return outcomes
-
-
-def laid_out(header: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
-    """Lines of a table: names on the left, cells under their header."""
-    left = max(len(name) for name, _ in rows)
-    widths = [
-        2 + max(len(word), *(len(cells[place]) for _, cells in rows))
-        for place, word in enumerate(header)
-    ]
-    shown = [("", header), *rows]
-    return [
-        f"{name:{left}}"
-        + "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-        for name, cells in shown
-    ]

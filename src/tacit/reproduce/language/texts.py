@@ -1,21 +1,19 @@
-"""Language models on texts: which lines, ways of learning, and one judged fit.
+"""Language models on texts: lines, learners, judged fits.
 
-After the thesis, section 9.5: perplexities of a text that choices are made on and of another one, ends of
-lines counted as words. Its corpora are not to be had, so that those of `tacit.datasets.texts` stand in for
-them. Less text is every so-manieth line of all, which keeps it spread over all documents.
+After the thesis, section 9.5: perplexities of a validation text and of a test text, ends of lines counted as
+words. Its corpora are not available, so those of `tacit.datasets.texts` replace them. Less text is every n-th
+line, which keeps it spread over all documents.
 """
 
 from __future__ import annotations
 
 import math
-import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from tacit.reproduce.runner.grids import Grid, GridTrial, Method
-from tacit.reproduce.runner.outcomes import Outcome
+from tacit.reproduce.runner.trials import Case, Fit, Method, Results, Study, Trial, timed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,11 +21,10 @@ if TYPE_CHECKING:
 
     from tacit.language.data.vocabulary import Vocabulary
     from tacit.language.language_queries import LanguageModel
-    from tacit.language.query.backoff import LineScores
 
     Array = NDArray[np.float64]
 
-# Ways of learning.
+# Learners.
 KNESER_NEY, CLASSES, MIXTURE, ENSEMBLE = "kneser-ney", "classes", "mixture", "ensemble"
 
 RUSSIAN, ENGLISH = "russian-drama-novels", "english-eltec"
@@ -35,8 +32,8 @@ CORPORA = ("ptb", "wikitext-2", ENGLISH, RUSSIAN)
 # What the thesis has in place of each.
 STANDS_FOR = dict.fromkeys(CORPORA, "English") | {RUSSIAN: "Russian"}
 
-# The thesis' ranks for its Russian text, as shares of the vocabulary; those for English are the preset's.
-RANK_SHARES = {RUSSIAN: (5e-4, 1e-3)}
+# The thesis' ranks for its Russian text, as fractions of the vocabulary; those for English are the preset's.
+RANK_FRACTIONS = {RUSSIAN: (5e-4, 1e-3)}
 
 N_DRAWS = 10  # test texts that are drawn from the lines of the given one
 WARM_UP = 200  # lines of the fit that is not timed
@@ -46,109 +43,52 @@ BO_KN, INT_KN, BO_MKN, INT_MKN = (
     for name in ("BO-KN", "int-KN", "BO-MKN", "int-MKN")
 )
 PLRE = Method("PLRE", ENSEMBLE, (("preset", "thesis"), ("choose", True)), as_printed=True)
-OWN = Method("Tacit PLRE", ENSEMBLE, (("choose", True),))
-OURS = {PLRE.name: OWN.name}
+TACIT_PLRE = Method("Tacit PLRE", ENSEMBLE, (("choose", True),))
+TACIT_FORMS = {PLRE.name: TACIT_PLRE.name}
+
+
+RESULTS: Results = {
+    "test": math.inf,  # perplexity
+    "valid": math.inf,  # the same of the validation text
+    "gain": 0.0,  # per cent of int-MKN's perplexity of the test text that this one is lower
+    "mean": math.inf,  # perplexity of test texts whose lines are drawn from the given one
+    "spread": 0.0,  # standard deviation over these
+    "n_ahead": 0,  # of these texts, those whose perplexity is below that of int-MKN
+    "seconds": 0.0,  # CPU time of the whole fit, model selection included
+    "n_words": 0,  # of the training text
+    "n_types": 0,  # words of the vocabulary
+    "chosen": "",  # on the validation text
+}
 
 
 @dataclass(frozen=True)
-class TextCase:
+class TextCase(Case):
     """Which corpus, and how much of it."""
 
     corpus: str  # a name for `load_corpus`
-    every: int = 1  # so-manieth line is learnt from
-    every_held: int = 1  # so-manieth line is chosen by, or judged on
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        """What all lines of this case have in common."""
-        return asdict(self)
+    every: int = 1  # uses every n-th training line
+    every_held: int = 1  # uses every n-th validation and test line
 
     def __str__(self) -> str:
         return self.corpus if self.every == 1 else f"{self.corpus}, 1/{self.every}"
 
 
-@dataclass(frozen=True)
-class TextRun(Outcome):
-    """A trial and what came of it: one line of the table."""
-
-    along: ClassVar[str] = "order"
-    first_result: ClassVar[str] = "test"
-
-    corpus: str
-    every: int
-    every_held: int
-    order: int
-    seed: int
-    method: str
-    settings: str
-    version: str
-    test: float  # perplexity
-    valid: float  # the same of the text to choose by
-    gain: float  # per cent of int-MKN's perplexity of the test text that this one is lower
-    mean: float  # perplexity of test texts whose lines are drawn from the given one
-    spread: float  # standard deviation over these
-    n_ahead: int  # of these texts, those whose perplexity is below that of int-MKN
-    seconds: float  # CPU time of the whole fit, with what is chosen
-    n_words: int  # that were learnt from
-    n_types: int  # words of the vocabulary
-    chosen: str  # on the text to choose by
-
-    @property
-    def case(self) -> TextCase:
-        """The text of this run."""
-        return TextCase(self.corpus, self.every, self.every_held)
-
-
-class TextTrial(GridTrial[TextCase]):
-    """One way of learning n-grams of one order."""
-
-    @property
-    def work(self) -> int:
-        """How long it takes, about."""
-        from tacit.datasets.texts import corpus_path
-
-        options = dict(self.method.options)
-        printed = "preset" in options
-        each = {CLASSES: options.get("n_classes", 0), ENSEMBLE: 20 if printed else 200}.get(
-            self.method.learn, 3
-        )
-        size = corpus_path(self.case.corpus).stat().st_size
-        return 1 + size * int(each) // (1000 * self.case.every)
-
-    def run(self) -> TextRun:
-        """Learn and judge."""
-        return perform(self)
-
-    def __str__(self) -> str:
-        return f"{self.case}, order {self.size}, {self.method.name}"
-
-
-class TextSettings(Grid[TextCase]):
-    """Every text with every order and method."""
-
-    trial = TextTrial
-    kind = TextRun
-
-
-def perform(trial: TextTrial) -> TextRun:
-    """Learn from the training text and judge on the others, beside modified Kneser-Ney."""
-    case, texts = trial.case, texts_of(trial.case)
-    own = judged(case, trial.size, trial.seed, trial.method)
-    peer = judged(case, trial.size, trial.seed, INT_MKN)
-    drawn, of_peer = own.drawn(), peer.drawn()
-    return TextRun.of(
-        trial.key,
-        own.test,
-        own.valid,
-        gain(own.test, peer.test),
-        float(drawn.mean()),
-        float(drawn.std(ddof=1)),
-        int((drawn < of_peer).sum()),
-        own.seconds,
-        texts.n_words,
-        len(texts.vocabulary),
-        own.chosen,
-    )
+def judge(trial: Trial, scores: Scores) -> Results:
+    """Perplexities, beside those of modified Kneser-Ney of the same order."""
+    texts = texts_of(trial.case)
+    peer: Scores = fit_and_score(trial.case, trial.size, trial.seed, INT_MKN).value
+    drawn = scores.drawn()
+    return {
+        "test": scores.test,
+        "valid": scores.valid,
+        "gain": gain(scores.test, peer.test),
+        "mean": float(drawn.mean()),
+        "spread": float(drawn.std(ddof=1)),
+        "n_ahead": int((drawn < peer.drawn()).sum()),
+        "n_words": texts.n_words,
+        "n_types": len(texts.vocabulary),
+        "chosen": scores.chosen,
+    }
 
 
 def gain(perplexity: float, other: float) -> float:
@@ -157,57 +97,69 @@ def gain(perplexity: float, other: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """What a fitted model says of the texts."""
+class Scores:
+    """What a fitted model gives the texts."""
 
     valid: float  # perplexity
-    logs: Array  # (line,) natural-log probability of each line of the test text
+    log_probs: Array  # (line,) natural-log probability of each line of the test text
     sizes: Array  # (line,) words, its end counted
-    seconds: float  # CPU time of learning
     chosen: str
 
     @property
     def test(self) -> float:
         """The perplexity of the test text."""
-        return math.exp(-self.logs.sum() / self.sizes.sum())
+        return math.exp(-self.log_probs.sum() / self.sizes.sum())
 
     def drawn(self) -> Array:
         """(text,) perplexities of as many lines drawn with replacement, the same for all models."""
         import numpy as np
 
-        lines = np.random.default_rng(0).integers(len(self.logs), size=(N_DRAWS, len(self.logs)))
-        found: Array = np.exp(-self.logs[lines].sum(axis=1) / self.sizes[lines].sum(axis=1))
-        return found
+        n_lines = len(self.sizes)
+        lines = np.random.default_rng(0).integers(n_lines, size=(N_DRAWS, n_lines))
+        means = self.log_probs[lines].sum(axis=1) / self.sizes[lines].sum(axis=1)
+        return np.asarray(np.exp(-means))
 
 
-@lru_cache(maxsize=256)  # experiments that are run together ask for the same fits
-def judged(case: TextCase, order: int, seed: int, method: Method) -> Judged:
-    """Learn and score."""
+@lru_cache(maxsize=256)  # experiments that are run together share their fits
+def fit_and_score(case: TextCase, order: int, seed: int, method: Method) -> Fit:
+    """Learn and score; models are large and are not kept."""
     import numpy as np
 
     texts = texts_of(case)
     _warm_up(case, order, _without_size(method))
-    found = learnt(texts, order, seed, method)
-    scores: LineScores = found.model.line_scores(texts.test)
+    fitted = learn(texts, order, seed, method)
+    model: LanguageModel = fitted.value
+    scores = model.line_scores(texts.test)
     sizes = np.diff(scores.ends, prepend=0).astype(np.float64)
-    valid = float(found.model.perplexity(texts.valid))
-    return Judged(valid, scores.sums(), sizes, found.seconds, found.chosen)
+    valid = float(model.perplexity(texts.valid))
+    return replace(fitted, result=Scores(valid, scores.sums(), sizes, chosen(model)))
+
+
+def _work(trial: Trial) -> int:
+    from tacit.datasets.texts import corpus_path
+
+    options = dict(trial.method.options)
+    ensemble = 20 if "preset" in options else 200
+    learners = {CLASSES: options.get("n_classes", 0), ENSEMBLE: ensemble}
+    size = corpus_path(trial.case.corpus).stat().st_size
+    return 1 + size * int(learners.get(trial.method.learn, 3)) // (1000 * int(trial.case.every))
+
+
+STUDY = Study(
+    size="order",
+    results=RESULTS,
+    fit=lambda trial: fit_and_score(trial.case, trial.size, trial.seed, trial.method),
+    judge=judge,
+    words="{case}, order {size}, {method.name}",
+    work=_work,
+)
 
 
 # -- learning -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Learnt:
-    """A fitted model, the CPU time that it took, and what was chosen."""
-
-    model: LanguageModel
-    seconds: float
-    chosen: str = ""
-
-
-def learnt(texts: Texts, order: int, seed: int, method: Method) -> Learnt:
-    """What a method learns from the training text; where there is something to choose, on the other."""
+def learn(texts: Texts, order: int, seed: int, method: Method) -> Fit:
+    """The model that a method learns from the training text; the validation text makes choices."""
     options = dict(method.options)
     if method.learn == CLASSES:
         return _classes(texts, order, options["n_classes"])
@@ -219,70 +171,74 @@ def learnt(texts: Texts, order: int, seed: int, method: Method) -> Learnt:
     return _kneser_ney(texts, order, **options)
 
 
-def _kneser_ney(texts: Texts, order: int, **options: Any) -> Learnt:
+def chosen(model: LanguageModel) -> str:
+    """What was chosen on the validation text."""
+    from tacit.language.mixed_lm import MixedLM
+    from tacit.language.power_low_rank_lm import PowerLowRankLM
+
+    if isinstance(model, MixedLM):
+        return f"weight of classes {model.weights_[1]:.3f}"
+    if not isinstance(model, PowerLowRankLM):
+        return ""
+    plans = [(order, plan.ranks) for order, plan in sorted(model.plans_.items()) if plan.ranks]
+    return "; ".join(f"order {order}: ranks {' '.join(map(str, ranks))}" for order, ranks in plans)
+
+
+def _kneser_ney(texts: Texts, order: int, **options: Any) -> Fit:
     from tacit.language.kneser_ney_lm import KneserNeyLM
 
-    begun = time.process_time()
-    model = KneserNeyLM(order, vocabulary=texts.vocabulary, **options).fit(texts.train)
-    return Learnt(model, time.process_time() - begun)
+    model = KneserNeyLM(order, vocabulary=texts.vocabulary, **options)
+    return timed(model.fit, texts.train)
 
 
 @lru_cache(maxsize=2)  # of a text and of a few of its lines; mixtures have the same classes
-def _classes(texts: Texts, order: int, n_classes: int) -> Learnt:
+def _classes(texts: Texts, order: int, n_classes: int) -> Fit:
     from tacit.language.class_lm import ClassLM
 
-    begun = time.process_time()
-    model = ClassLM(order, n_classes, vocabulary=texts.vocabulary).fit(texts.train)
-    return Learnt(model, time.process_time() - begun)
+    return timed(ClassLM(order, n_classes, vocabulary=texts.vocabulary).fit, texts.train)
 
 
-def _mixture(texts: Texts, order: int, n_classes: int) -> Learnt:
+def _mixture(texts: Texts, order: int, n_classes: int) -> Fit:
     from tacit.language.mixed_lm import MixedLM
 
     classes, words = _classes(texts, order, n_classes), _kneser_ney(texts, order)
-    begun = time.process_time()
-    mixed = MixedLM([words.model, classes.model]).fit(texts.valid)
-    seconds = time.process_time() - begun + classes.seconds + words.seconds
-    return Learnt(mixed, seconds, f"weight of classes {mixed.weights_[1]:.3f}")
+    model = MixedLM([words.value, classes.value])
+    return timed(model.fit, texts.valid, spent=classes.seconds + words.seconds)
 
 
-def _ensemble(texts: Texts, order: int, seed: int, *, choose: bool, **options: Any) -> Learnt:
+def _ensemble(texts: Texts, order: int, seed: int, *, choose: bool, **options: Any) -> Fit:
     """A power low rank ensemble; `ranks` are pairs of an order and a rank."""
-    if not (choose and texts.rank_shares and options.get("preset") == "thesis"):
+    if not (choose and texts.rank_fractions and options.get("preset") == "thesis"):
         return _one_ensemble(texts, order, seed, choose=choose, **options)
-    ranks = dict.fromkeys(max(round(s * len(texts.vocabulary)), 1) for s in texts.rank_shares)
-    orders = [at for at in (2, 3) if at <= order]
+    n_types = len(texts.vocabulary)
+    ranks = dict.fromkeys(max(round(part * n_types), 1) for part in texts.rank_fractions)
+    orders = [low for low in (2, 3) if low <= order]
     best, lowest, seconds = None, math.inf, 0.0
-    for each in product(ranks, repeat=len(orders)):  # models are large: no two are kept
-        given = tuple(zip(orders, each, strict=True))
-        found = _one_ensemble(texts, order, seed, choose=False, ranks=given, **options)
-        seconds += found.seconds
-        if (perplexity := float(found.model.perplexity(texts.valid))) < lowest:
-            best, lowest = found, perplexity
+    for combination in product(ranks, repeat=len(orders)):  # models are large: no two are kept
+        pairs = tuple(zip(orders, combination, strict=True))
+        fitted = _one_ensemble(texts, order, seed, choose=False, ranks=pairs, **options)
+        seconds += fitted.seconds
+        if (perplexity := float(fitted.value.perplexity(texts.valid))) < lowest:
+            best, lowest = fitted, perplexity
     assert best is not None
     return replace(best, seconds=seconds)
 
 
-def _one_ensemble(texts: Texts, order: int, seed: int, *, choose: bool, **options: Any) -> Learnt:
+def _one_ensemble(texts: Texts, order: int, seed: int, *, choose: bool, **options: Any) -> Fit:
     from tacit.language.power_low_rank_lm import PowerLowRankLM
 
     if "ranks" in options:
-        options["ranks"] = {at: (rank,) for at, rank in options["ranks"] if at <= order}
+        options["ranks"] = {low: (rank,) for low, rank in options["ranks"] if low <= order}
     model = PowerLowRankLM(
         order, vocabulary=texts.vocabulary, random_state=seed, n_jobs=1, **options
     )
-    begun = time.process_time()
-    model.fit(texts.train, validation=texts.valid if choose else None)
-    seconds = time.process_time() - begun
-    plans = [(at, plan.ranks) for at, plan in sorted(model.plans_.items()) if plan.ranks]
-    said = [f"order {at}: ranks {' '.join(map(str, ranks))}" for at, ranks in plans]
-    return Learnt(model, seconds, "; ".join(said))
+    return timed(model.fit, texts.train, validation=texts.valid if choose else None)
 
 
 @lru_cache(maxsize=64)
 def _warm_up(case: TextCase, order: int, method: Method) -> None:
     """Learn once from few lines, so that no trial pays for compiling."""
-    learnt(_few_lines(case), order, 0, method)
+    learn(_few_lines(case), order, 0, method)
 
 
 @lru_cache(maxsize=2)
@@ -292,7 +248,7 @@ def _few_lines(case: TextCase) -> Texts:
 
 
 def _without_size(method: Method) -> Method:
-    """The same way of learning with few classes: what is compiled is the same."""
+    """The same learner with few classes: what is compiled is the same."""
     small = (("n_classes", 2),) if method.learn in {CLASSES, MIXTURE} else method.options
     return Method("", method.learn, small)
 
@@ -302,16 +258,15 @@ def _without_size(method: Method) -> Method:
 
 @dataclass(frozen=True, eq=False)
 class Texts:
-    """Lines to learn from, to choose by and to judge on."""
+    """Training, validation and test lines."""
 
     train: list[str]
     valid: list[str]
     test: list[str]
     vocabulary: Vocabulary  # of the training text
     n_words: int
-    rank_shares: tuple[
-        float, ...
-    ] = ()  # of the vocabulary, to choose from; else those of the preset
+    # Of the vocabulary, to choose from; else those of the preset.
+    rank_fractions: tuple[float, ...] = ()
 
     @staticmethod
     def of(train: list[str], valid: list[str], test: list[str], min_count: int = 1) -> Texts:
@@ -333,16 +288,10 @@ def texts_of(case: TextCase) -> Texts:
     """
     from tacit.datasets.texts import LEAST_COUNTS
 
-    train, valid, test = (
-        lines_of(case.corpus, split)[::every]
-        for split, every in (
-            ("train", case.every),
-            ("valid", case.every_held),
-            ("test", case.every_held),
-        )
-    )
+    steps = {"train": case.every, "valid": case.every_held, "test": case.every_held}
+    train, valid, test = (lines_of(case.corpus, split)[::n] for split, n in steps.items())
     texts = Texts.of(train, valid, test, LEAST_COUNTS[case.corpus])
-    return replace(texts, rank_shares=RANK_SHARES.get(case.corpus, ()))
+    return replace(texts, rank_fractions=RANK_FRACTIONS.get(case.corpus, ()))
 
 
 def lines_of(corpus: str, split: str) -> list[str]:
@@ -355,7 +304,7 @@ def lines_of(corpus: str, split: str) -> list[str]:
     return text.removesuffix("\n").split("\n")
 
 
-def all_there() -> None:
+def check_corpora() -> None:
     """Raise where a corpus is not where loaders look.
 
     Raises

@@ -1,4 +1,4 @@
-"""Densities of two columns: mixtures of two Laplace distributions, ways of estimating them, errors on a grid.
+"""Densities of two columns: mixtures of two Laplace distributions, estimators, errors on a grid.
 
 After the thesis, section 6.6.1. Equation 6.26 lacks the minus signs; with them each component is a product of
 two Laplace densities, around (mu, mu) and around (-mu, -mu), and both have weight one half.
@@ -6,15 +6,13 @@ two Laplace densities, around (mu, mu) and around (-mu, -mu), and both have weig
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from tacit.reproduce.runner.grids import Grid, GridTrial, Method
-from tacit.reproduce.runner.outcomes import Outcome
+from tacit.reproduce.runner.trials import Case, Fit, Method, Results, Study, Trial, timed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,73 +23,55 @@ if TYPE_CHECKING:
 
 N_GRID = 61  # points along each side of the grid, from -2 mu to 2 mu
 MOST_COMPONENTS = 10  # of mixtures chosen by BIC
-# What histograms and kernel estimates choose from, by the likelihood of a fifth of the rows.
+# Histograms and kernel estimates choose among these by the likelihood of a fifth of the rows.
 BINS = (3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 BANDWIDTHS = (0.04, 0.06, 0.09, 0.13, 0.18, 0.25, 0.35, 0.5, 0.7)  # in standard deviations
-MOST_JUDGED = 1000  # rows
+MOST_HELD_OUT = 1000  # rows by which a bandwidth is chosen
+
+
+RESULTS: Results = {
+    "distance": 0.0,  # root of the summed squared errors of the density on the grid
+    "seconds": 0.0,  # CPU time of learning, model selection included
+}
 
 
 @dataclass(frozen=True)
-class LaplaceCase:
+class LaplaceCase(Case):
     """How far the components are from the origin, in both directions."""
 
     mu: float
 
-    @property
-    def columns(self) -> dict[str, Any]:
-        """What all lines of this case have in common."""
-        return {"mu": float(self.mu)}
 
-
-@dataclass(frozen=True)
-class LaplaceRun(Outcome):
-    """A trial and what came of it: one line of the table."""
-
-    along: ClassVar[str] = "n_rows"
-    first_result: ClassVar[str] = "distance"
-
-    mu: float
-    n_rows: int
-    seed: int
-    method: str
-    settings: str
-    version: str
-    distance: float  # root of the summed squared errors of the density on the grid
-    seconds: float  # CPU time of learning, with whatever is chosen
-
-
-class LaplaceTrial(GridTrial[LaplaceCase]):
-    """One estimate of a density."""
-
-    rows_per_fit = 3000
-
-    def run(self) -> LaplaceRun:
-        """Draw, learn and judge."""
-        return perform(self)
-
-    def __str__(self) -> str:
-        return f"mu {self.case.mu:g}, {self.size} rows, {self.method.name}"
-
-
-class LaplaceSettings(Grid[LaplaceCase]):
-    """Mixtures with every size, seed and method."""
-
-    trial = LaplaceTrial
-    kind = LaplaceRun
-
-
-def perform(trial: LaplaceTrial) -> LaplaceRun:
-    """Learn the rows of a trial, and compare with the truth on the grid."""
-    import numpy as np
-
+def fit(trial: Trial) -> Fit:
+    """What the trial's method learns from the rows drawn for it."""
     rows = drawn(trial.case.mu, trial.size, trial.seed)
     _warm_up(trial.method)
-    begun = time.process_time()
-    density = learnt(trial.method, rows, trial.seed)
-    seconds = time.process_time() - begun
+    return timed(learn, trial.method, rows, trial.seed)
+
+
+def judge(trial: Trial, density: Density) -> Results:
+    """The distance from the truth on the grid."""
+    import numpy as np
+
     points = grid(trial.case.mu)
-    distance = float(np.sqrt(np.sum((density(points) - truth(trial.case.mu, points)) ** 2)))
-    return LaplaceRun.of(trial.key, distance, seconds)
+    errors = density(points) - truth(trial.case.mu, points)
+    return {"distance": float(np.sqrt(np.sum(errors**2)))}
+
+
+@lru_cache(maxsize=16)
+def _warm_up(method: Method) -> None:
+    """Learn once from few rows, so that no trial pays for compiling."""
+    learn(method, drawn.__wrapped__(3.0, 200, 0), 0)
+
+
+STUDY = Study(
+    size="n_rows",
+    results=RESULTS,
+    fit=fit,
+    judge=judge,
+    words="mu {case.mu:g}, {size} rows, {method.name}",
+    work=lambda trial: trial.size + 3000,
+)
 
 
 # -- the truth ----------------------------------------------------------------------------------------
@@ -126,8 +106,8 @@ def grid(mu: float) -> Array:
 # -- estimates ----------------------------------------------------------------------------------------
 
 
-def learnt(method: Method, rows: Array, seed: int) -> Density:
-    """What a method makes of rows."""
+def learn(method: Method, rows: Array, seed: int) -> Density:
+    """The density that a method estimates from rows."""
     options = dict(method.options)
     if method.learn == "gaussians":
         return gaussians(rows, options["n_components"], seed)
@@ -146,54 +126,53 @@ def gaussians(rows: Array, n_components: int | None, seed: int) -> Density:
     numbers = range(1, MOST_COMPONENTS + 1) if n_components is None else [n_components]
     best, least = None, np.inf
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # steps that do not converge
+        warnings.simplefilter("ignore")  # EM that does not converge
         for number in numbers:
-            found = GaussianMixture(number, n_init=2, random_state=seed).fit(rows)
-            value = found.bic(rows)
-            if value < least:
-                best, least = found, value
+            mixture = GaussianMixture(number, n_init=2, random_state=seed).fit(rows)
+            bic = mixture.bic(rows)
+            if bic < least:
+                best, least = mixture, bic
     assert best is not None
     return lambda points: np.exp(best.score_samples(points))
 
 
 def histogram(rows: Array, seed: int) -> Density:
-    """Equal squares over the range of the rows, as many as held-out rows like best."""
+    """Equal squares over the range of the rows, as many as give held-out rows the highest likelihood."""
     import numpy as np
 
-    learning, judging = _parts(rows, seed)
+    training, held_out = _parts(rows, seed)
     low, high = rows.min(), rows.max()
 
-    def heights(n_bins: int, some: Array) -> Array:
-        counts, *_ = np.histogram2d(some[:, 0], some[:, 1], bins=n_bins, range=[[low, high]] * 2)
-        return np.asarray(counts / len(some) * (n_bins / (high - low)) ** 2)
+    def heights(n_bins: int, rows: Array) -> Array:
+        counts, *_ = np.histogram2d(rows[:, 0], rows[:, 1], bins=n_bins, range=[[low, high]] * 2)
+        return np.asarray(counts / len(rows) * (n_bins / (high - low)) ** 2)
 
-    def at(points: Array, found: Array) -> Array:
-        n_bins = len(found)
-        place = np.floor((points - low) / (high - low) * n_bins).astype(int)
+    def at(points: Array, densities: Array) -> Array:
+        n_bins = len(densities)
+        bins = np.floor((points - low) / (high - low) * n_bins).astype(int)
         outside = ((points < low) | (points > high)).any(axis=1)
-        place = np.clip(place, 0, n_bins - 1)
-        return np.where(outside, 0.0, found[place[:, 0], place[:, 1]])
+        bins = np.clip(bins, 0, n_bins - 1)
+        return np.where(outside, 0.0, densities[bins[:, 0], bins[:, 1]])
 
     # A square without rows is not impossible: it has a hundredth of a row.
     scores = []
     for n_bins in BINS:
-        least = 0.01 / len(learning) * (n_bins / (high - low)) ** 2
-        there = np.maximum(at(judging, heights(n_bins, learning)), least)
-        scores.append(float(np.log(there).mean()))
+        least = 0.01 / len(training) * (n_bins / (high - low)) ** 2
+        densities = np.maximum(at(held_out, heights(n_bins, training)), least)
+        scores.append(float(np.log(densities).mean()))
     chosen = heights(BINS[int(np.argmax(scores))], rows)
     return lambda points: at(points, chosen)
 
 
 def kernel_estimate(rows: Array, seed: int) -> Density:
-    """A Gaussian kernel estimate, with the bandwidth that held-out rows like best."""
+    """A Gaussian kernel estimate, with the bandwidth that gives held-out rows the highest likelihood."""
     import numpy as np
 
-    learning, judging = _parts(rows, seed)
-    scale = float(rows.std())
-    judging = judging[:MOST_JUDGED]
+    training, held_out = _parts(rows, seed)
+    scale, held_out = float(rows.std()), held_out[:MOST_HELD_OUT]
     scores = [
-        float(np.log(np.maximum(_kernels(learning, judging, share * scale), 1e-300)).mean())
-        for share in BANDWIDTHS
+        float(np.log(np.maximum(_kernels(training, held_out, width * scale), 1e-300)).mean())
+        for width in BANDWIDTHS
     ]
     bandwidth = BANDWIDTHS[int(np.argmax(scores))] * scale
     return lambda points: _kernels(rows, points, bandwidth)
@@ -203,13 +182,13 @@ def _kernels(rows: Array, points: Array, bandwidth: float) -> Array:
     """The mean of Gaussian kernels around rows."""
     import numpy as np
 
-    found = np.empty(len(points))
+    means = np.empty(len(points))
     step = max(1, 4_000_000 // len(rows))
     for first in range(0, len(points), step):
-        apart = points[first : first + step, None, :] - rows
-        squares = np.einsum("ijk,ijk->ij", apart, apart)
-        found[first : first + step] = np.exp(squares / (-2 * bandwidth**2)).mean(axis=1)
-    return found / (2 * np.pi * bandwidth**2)
+        differences = points[first : first + step, None, :] - rows
+        squares = np.einsum("ijk,ijk->ij", differences, differences)
+        means[first : first + step] = np.exp(squares / (-2 * bandwidth**2)).mean(axis=1)
+    return means / (2 * np.pi * bandwidth**2)
 
 
 def kernel_tree(rows: Array, seed: int, **options: Any) -> Density:
@@ -228,9 +207,3 @@ def _parts(rows: Array, seed: int) -> tuple[Array, Array]:
     order = np.random.default_rng(seed).permutation(len(rows))
     cut = len(rows) // 5
     return rows[order[cut:]], rows[order[:cut]]
-
-
-@lru_cache(maxsize=16)
-def _warm_up(method: Method) -> None:
-    """Learn once from few rows, so that no trial pays for compiling."""
-    learnt(method, drawn.__wrapped__(3.0, 200, 0), 0)

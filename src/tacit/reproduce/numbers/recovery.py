@@ -1,4 +1,4 @@
-"""Trees found again in numbers drawn from them: processes, distances, ways of joining, and wrong hops.
+"""Trees recovered from numbers drawn from them: processes, distances, joining, and wrong hops.
 
 After the thesis, section 6.6.2. What it leaves open is chosen here: the correlation along every edge of a
 Gaussian tree is drawn between 0.7 and 0.95; in the other process the root is a mixture of two Gaussians with
@@ -8,18 +8,18 @@ rows, as there.
 
 from __future__ import annotations
 
-import time
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from tacit.reproduce.runner.grids import Grid, GridTrial
-from tacit.reproduce.runner.outcomes import Outcome
+from tacit.reproduce.runner.trials import Case, Fit, Results, Study, Trial, timed
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tacit.trees.moments.features import FeatureMoments
     from tacit.trees.structure.distances import Distances
     from tacit.trees.structure.topology import Topology
 
@@ -27,91 +27,67 @@ GAUSSIAN, SIGN_FLIP = "gaussian", "sign-flip"
 BALANCED, SKEWED, RANDOM = "balanced", "skewed", "random"
 STRENGTHS = (0.7, 0.95)  # correlations along edges
 ROOT_MEANS = (-2.0, 2.0)
-# Share of a kernel's trace that its features may leave over.
+# Fraction of a kernel's trace that its features may leave out.
 TOLERANCE = 1e-3
 
 
+RESULTS: Results = {
+    "hops": 0.0,  # `hop_error`, summed over all pairs of leaves as in the thesis
+    "splits": 0.0,  # Robinson-Foulds distance as a fraction of the largest possible
+    "seconds": 0.0,  # CPU time of distances (with the features) and of joining
+}
+
+
 @dataclass(frozen=True)
-class TreeCase:
+class ProcessCase(Case):
     """A process on a shape of trees."""
 
     process: str
     tree: str
     n_leaves: int = 64
 
-    @property
-    def columns(self) -> dict[str, Any]:
-        """What all lines of this case have in common."""
-        return asdict(self)
+
+def fit(trial: Trial) -> Fit:
+    """The tree that the trial's method finds from the rows drawn for it."""
+    options = dict(trial.method.options)
+    join, names = options.pop("join"), true_tree(trial.case, trial.seed).observed
+    rows = (trial.case, trial.seed, trial.size)
+    distances = _distances(*rows, trial.method.learn, tuple(sorted(options.items())))
+    return timed(joined, join, distances.value, names, trial.size, spent=distances.seconds)
 
 
-@dataclass(frozen=True)
-class TreeRun(Outcome):
-    """A trial and what came of it: one line of the table."""
-
-    along: ClassVar[str] = "n_rows"
-    first_result: ClassVar[str] = "hops"
-
-    process: str
-    tree: str
-    n_leaves: int
-    n_rows: int
-    seed: int
-    method: str
-    settings: str
-    version: str
-    hops: float  # `hop_error`, summed over all pairs of leaves as in the thesis
-    splits: float  # Robinson-Foulds distance as a share of the largest possible
-    seconds: float  # CPU time of distances (with the features) and of joining
-
-
-class TreeTrial(GridTrial[TreeCase]):
-    """One tree, found by one method."""
-
-    rows_per_fit = 500
-
-    def run(self) -> TreeRun:
-        """Draw, measure, join and count."""
-        return perform(self)
-
-    def __str__(self) -> str:
-        case = self.case
-        return f"{case.process}, {case.tree}, {self.size} rows, {self.method.name}"
-
-
-class TreeSettings(Grid[TreeCase]):
-    """Processes on trees with every size, seed and method."""
-
-    trial = TreeTrial
-    kind = TreeRun
-
-
-def perform(trial: TreeTrial) -> TreeRun:
-    """Find the tree of a trial's rows, and judge it by the true one."""
+def judge(trial: Trial, tree: Topology) -> Results:
+    """Differences from the true tree."""
     from tacit.evaluate import hop_error, robinson_foulds
 
     truth = true_tree(trial.case, trial.seed)
-    options = dict(trial.method.options)
-    join = options.pop("join")
-    apart, seconds = _distances(
-        trial.case, trial.seed, trial.size, trial.method.learn, tuple(sorted(options.items()))
-    )
-    begun = time.process_time()
-    found = joined(join, apart, truth.observed, trial.size)
-    seconds += time.process_time() - begun
-    errors = hop_error(found, truth), robinson_foulds(found, truth, normalised=True)
-    return TreeRun.of(trial.key, *errors, seconds)
+    return {
+        "hops": hop_error(tree, truth),
+        "splits": robinson_foulds(tree, truth, normalised=True),
+    }
 
 
-def joined(join: str, apart: Distances, names: tuple[str, ...], n_rows: int) -> Topology:
+STUDY = Study(
+    size="n_rows",
+    results=RESULTS,
+    fit=fit,
+    judge=judge,
+    words="{case.process}, {case.tree}, {size} rows, {method.name}",
+    work=lambda trial: trial.size + 500,
+)
+
+
+def joined(join: str, distances: Distances, names: tuple[str, ...], n_rows: int) -> Topology:
     """The tree that distances give."""
     from tacit.trees.structure.neighbour_joining import chow_liu_joining, neighbor_joining
     from tacit.trees.structure.refined_joining import refined_joining
 
     if join == "refined-joining":
-        return refined_joining(apart.values, names, supported=apart.supported, n_rows=n_rows)
+        return refined_joining(
+            distances.values, names, supported=distances.supported, n_rows=n_rows
+        )
     plain = {"neighbor-joining": neighbor_joining, "chow-liu-joining": chow_liu_joining}[join]
-    return plain(apart.values, names, clip=True)
+    return plain(distances.values, names, clip=True)
 
 
 # -- distances ----------------------------------------------------------------------------------------
@@ -119,41 +95,41 @@ def joined(join: str, apart: Distances, names: tuple[str, ...], n_rows: int) -> 
 
 @lru_cache(maxsize=8)
 def _distances(
-    case: TreeCase, seed: int, n_rows: int, metric: str, options: tuple[tuple[str, Any], ...]
-) -> tuple[Distances, float]:
-    """Distances between all columns, and how long they took, the same for every way of joining."""
+    case: ProcessCase, seed: int, n_rows: int, metric: str, options: tuple[tuple[str, Any], ...]
+) -> Fit:
+    """Distances between all columns, the same for every method of joining."""
     from tacit.trees.learn.kernel_distances import kernel_distances
     from tacit.trees.structure.distances import gaussian_distances, nonparanormal_distances
 
-    rows = drawn(case, seed, n_rows)
-    begun = time.process_time()
     if metric == "kernel":
-        moments, spent = _kernel_moments(case, seed, n_rows)
-        begun = time.process_time() - spent
-        return kernel_distances(moments, **dict(options)), time.process_time() - begun
-    found = gaussian_distances(rows) if metric == "gaussian" else nonparanormal_distances(rows)
-    return found, time.process_time() - begun
+        moments = _kernel_moments(case, seed, n_rows)
+        return timed(kernel_distances, moments.value, spent=moments.seconds, **dict(options))
+    metrics = {"gaussian": gaussian_distances, "nonparanormal": nonparanormal_distances}
+    return timed(metrics[metric], drawn(case, seed, n_rows))
 
 
 @lru_cache(maxsize=1)
-def _kernel_moments(case: TreeCase, seed: int, n_rows: int) -> tuple[Any, float]:
-    """Moments of the kernel features of all columns, and how long they took."""
+def _kernel_moments(case: ProcessCase, seed: int, n_rows: int) -> Fit:
+    rows = drawn(case, seed, n_rows)
+    return timed(kernel_moments, list(rows.T))
+
+
+def kernel_moments(columns: Sequence[NDArray[np.float64]]) -> FeatureMoments:
+    """Moments of the kernel features of all columns."""
     from tacit.core.encoders.kernels import kernel_encoder, median_bandwidth
     from tacit.trees.moments.features import FeatureMoments
 
-    rows = drawn(case, seed, n_rows)
-    begun = time.process_time()
-    encoders = [kernel_encoder(column, median_bandwidth(column), TOLERANCE) for column in rows.T]
-    moments = FeatureMoments.of(rows, encoders)
+    encoders = [kernel_encoder(column, median_bandwidth(column), TOLERANCE) for column in columns]
+    moments = FeatureMoments.of(list(columns), encoders)
     moments.pairs()
-    return moments, time.process_time() - begun
+    return moments
 
 
 # -- data ---------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=16)
-def true_tree(case: TreeCase, seed: int) -> Topology:
+def true_tree(case: ProcessCase, seed: int) -> Topology:
     """The tree that rows are drawn from; random ones differ from seed to seed."""
     from tacit.toy import balanced, caterpillar, random_topology
 
@@ -165,7 +141,7 @@ def true_tree(case: TreeCase, seed: int) -> Topology:
 
 
 @lru_cache(maxsize=1)
-def drawn(case: TreeCase, seed: int, n_rows: int) -> NDArray[np.float64]:
+def drawn(case: ProcessCase, seed: int, n_rows: int) -> NDArray[np.float64]:
     """(row, leaf) Rows of a process on a tree; with another number of rows all of them are others."""
     import zlib
 

@@ -5,34 +5,29 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.reproduce.numbers.recovery import TOLERANCE, joined
+from tacit.reproduce.numbers.recovery import joined, kernel_moments
 from tacit.reproduce.numbers.towns import Columns
 
 if TYPE_CHECKING:
     from tacit.trees.structure.topology import Topology
 
-# Enough for a picture: what they say of the strength of edges is no longer coarse.
+# Enough for a picture: the strength of edges is no longer coarse.
 N_STATES, N_BINS = 4, 8
 
 
 def kernel_topology(columns: Columns) -> Topology:
-    """The tree that the library's structure selector makes of kernel distances.
+    """The tree that `refined-joining` makes of kernel distances.
 
     Parameters
     ----------
     columns : mapping of str to (row,) array
         Numbers, NaN where they are missing.
     """
-    from tacit.core.encoders.kernels import kernel_encoder, median_bandwidth
     from tacit.trees.learn.kernel_distances import kernel_distances
-    from tacit.trees.moments.features import FeatureMoments
 
-    encoders = [
-        kernel_encoder(column, median_bandwidth(column), TOLERANCE) for column in columns.values()
-    ]
-    moments = FeatureMoments.of(list(columns.values()), encoders)
+    distances = kernel_distances(kernel_moments(list(columns.values())))
     n_rows = len(next(iter(columns.values())))
-    return joined("refined-joining", kernel_distances(moments), tuple(columns), n_rows)
+    return joined("refined-joining", distances, tuple(columns), n_rows)
 
 
 def draw_tree(columns: Columns, path: Path) -> Path:

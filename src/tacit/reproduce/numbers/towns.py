@@ -1,4 +1,4 @@
-"""Crime in towns told from some of their attributes: splits, sets of evidence, and one judged fit.
+"""Crime in towns predicted from some of their attributes: splits, sets of evidence, judged fits.
 
 After the thesis, section 6.6.3: the first 50 attributes and the crime; from 30 attributes drawn at random the
 crime of test rows is predicted, for ten such sets. The thesis' split (1400, 300 and 300 rows) is larger than
@@ -7,22 +7,22 @@ the table, so that 294 rows choose what is to be chosen. Predictions are cut to 
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from tacit.reproduce.runner.grids import Grid, GridTrial, Method
-from tacit.reproduce.runner.outcomes import Outcome
+from tacit.reproduce.runner.trials import Case, Fit, Method, Results, Study, Trial, timed
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tacit.numbers.kernel_tree import KernelTree
+
     Array = NDArray[np.float64]
-    # The crime of rows of which only some attributes are looked at.
+    # Predicts the crime of rows, given some of their attributes.
     Predictor = Callable[[Array, NDArray[np.int64]], Array]
 
 Columns = Mapping[str, "NDArray[np.float64]"]
@@ -30,100 +30,72 @@ N_ATTRIBUTES = 50
 GOAL = "ViolentCrimesPerPop"
 
 
+RESULTS: Results = {
+    "off": 0.0,  # mean absolute error over all sets of evidence and test rows
+    "spread": 0.0,  # standard deviation over the sets of evidence
+    "seconds": 0.0,  # CPU time of learning, for all sets together
+}
+
+
 @dataclass(frozen=True)
-class TownCase:
-    """How the rows are used, and what is asked."""
+class TownCase(Case):
+    """How the rows are used, and what is predicted from how much."""
 
     n_valid: int = 294
     n_test: int = 300
     n_evidence: int = 30
     n_sets: int = 10
 
-    @property
-    def columns(self) -> dict[str, Any]:
-        """What all lines of this case have in common."""
-        return asdict(self)
+
+def fit(trial: Trial) -> Fit:
+    """A predictor for each set of evidence, learnt from the training rows of a split."""
+    case, size, seed, options = trial.case, trial.size, trial.seed, dict(trial.method.options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of peers that do not converge
+        if trial.method.learn != "kernel-tree":
+            return timed(learn, trial.method, split_of(case, seed), size, seed)
+        blend = options.pop("blend", False)
+        tree = _kernel_tree(case, size, seed, tuple(options.items()))
+    return replace(tree, result=[_blended(tree.value, blend=blend)] * case.n_sets)
 
 
-@dataclass(frozen=True)
-class TownRun(Outcome):
-    """A trial and what came of it: one line of the table."""
-
-    along: ClassVar[str] = "n_rows"
-    first_result: ClassVar[str] = "off"
-
-    n_valid: int
-    n_test: int
-    n_evidence: int
-    n_sets: int
-    n_rows: int
-    seed: int
-    method: str
-    settings: str
-    version: str
-    off: float  # mean absolute error over all sets of evidence and test rows
-    spread: float  # standard deviation over the sets of evidence
-    seconds: float  # CPU time of learning, for all sets together
-
-
-class TownTrial(GridTrial[TownCase]):
-    """One method on one split."""
-
-    @property
-    def work(self) -> int:
-        """How long it takes, about, in rows of trees."""
-        return self.size * (10 if self.method.learn == "kernel-tree" else 1)
-
-    def run(self) -> TownRun:
-        """Learn, ask and compare."""
-        return perform(self)
-
-    def __str__(self) -> str:
-        return f"split {self.seed + 1}, {self.size} rows, {self.method.name}"
-
-
-class TownSettings(Grid[TownCase]):
-    """Every split with every size and method."""
-
-    trial = TownTrial
-    kind = TownRun
-
-
-def perform(trial: TownTrial) -> TownRun:
-    """Learn the training rows of a split, and predict the test rows from each set of evidence."""
+def judge(trial: Trial, predictors: list[Predictor]) -> Results:
+    """Errors on the test rows, for each set of evidence."""
     import numpy as np
 
     split = split_of(trial.case, trial.seed)
-    train = split.train[: trial.size]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of peers that do not converge
-        if trial.method.learn == "kernel-tree":  # once for all that is asked of it
-            predict, spent = _kernel_tree(trial.case, trial.size, trial.seed, trial.method)
-        else:
-            begun = time.process_time()
-            predict = learnt(trial.method, train, split.valid, trial.seed)
-            spent = time.process_time() - begun
-        errors = []
-        for evidence in split.evidence:
-            begun = time.process_time()
-            told = np.clip(predict(split.test, evidence), 0.0, 1.0)
-            if trial.method.learn in EACH_SET:
-                spent += time.process_time() - begun  # these learn anew for each set
-            errors.append(float(np.abs(told - split.test[:, -1]).mean()))
-    return TownRun.of(trial.key, float(np.mean(errors)), float(np.std(errors)), spent)
+    errors = []
+    for predict, evidence in zip(predictors, split.evidence, strict=True):
+        predicted = np.clip(predict(split.test, evidence), 0.0, 1.0)
+        errors.append(float(np.abs(predicted - split.test[:, -1]).mean()))
+    return {"off": float(np.mean(errors)), "spread": float(np.std(errors))}
+
+
+STUDY = Study(
+    size="n_rows",
+    results=RESULTS,
+    fit=fit,
+    judge=judge,
+    words="split {split}, {size} rows, {method.name}",
+    work=lambda trial: trial.size * (10 if trial.method.learn == "kernel-tree" else 1),
+)
 
 
 # -- methods ------------------------------------------------------------------------------------------
 
 
-def learnt(method: Method, train: Array, valid: Array, seed: int) -> Predictor:
-    """What a method learns from training rows; validation rows choose, where there is something to."""
-    options = dict(method.options)
+def learn(method: Method, split: Split, n_rows: int, seed: int) -> list[Predictor]:
+    """A predictor for each set of evidence; validation rows choose where there is a choice."""
+    train = split.train[:n_rows]
+    if method.learn in REGRESSIONS:  # learnt anew for each set
+        make = REGRESSIONS[method.learn]
+        return [regression(make(seed), train, evidence) for evidence in split.evidence]
     if method.learn == "gaussian-tree":
-        return gaussian_tree(train, valid, seed, **options)
-    if method.learn in EACH_SET:
-        return EACH_SET[method.learn](train, seed)
-    return {"naive-bayes": naive_bayes, "linear": linear, "copula": copula}[method.learn](train)
+        predictor = gaussian_tree(train, split.valid, seed, **dict(method.options))
+    else:
+        learners = {"naive-bayes": naive_bayes, "linear": linear, "copula": copula}
+        predictor = learners[method.learn](train)
+    return [predictor] * len(split.evidence)
 
 
 def gaussian_tree(train: Array, valid: Array, seed: int, **options: Any) -> Predictor:
@@ -134,33 +106,27 @@ def gaussian_tree(train: Array, valid: Array, seed: int, **options: Any) -> Pred
     return lambda rows, evidence: model.quantiles(named(rows, evidence), GOAL, 0.5)
 
 
-def _kernel_tree(case: TownCase, n_rows: int, seed: int, method: Method) -> tuple[Predictor, float]:
-    """A tree of numbers, medians; and how long it took."""
-    import numpy as np
+@lru_cache(maxsize=1)
+def _kernel_tree(
+    case: TownCase, n_rows: int, seed: int, options: tuple[tuple[str, Any], ...]
+) -> Fit:
+    """A tree of numbers, which can be queried with and without the Gaussian beside it."""
+    from tacit.numbers.kernel_tree import KernelTree
 
-    options = dict(method.options)
-    blend = options.pop("blend", False)
-    model, seconds = _kernel_model(case, n_rows, seed, tuple(options.items()))
+    split = split_of(case, seed)
+    model = KernelTree(continuous=list(towns()), random_state=seed, **dict(options))
+    return timed(model.fit, named(split.train[:n_rows]), validation=named(split.valid))
+
+
+def _blended(model: KernelTree, *, blend: bool) -> Predictor:
+    """Medians of a tree of numbers."""
+    import numpy as np
 
     def predict(rows: Array, evidence: NDArray[np.int64]) -> Array:
         model.blend = blend
         return np.asarray(model.quantiles(named(rows, evidence), GOAL, 0.5))
 
-    return predict, seconds
-
-
-@lru_cache(maxsize=1)
-def _kernel_model(
-    case: TownCase, n_rows: int, seed: int, options: tuple[tuple[str, Any], ...]
-) -> tuple[Any, float]:
-    """The tree itself, which can be asked with and without the Gaussian beside it."""
-    from tacit.numbers.kernel_tree import KernelTree
-
-    split = split_of(case, seed)
-    begun = time.process_time()
-    model = KernelTree(continuous=list(towns()), random_state=seed, **dict(options))
-    model.fit(named(split.train[:n_rows]), validation=named(split.valid))
-    return model, time.process_time() - begun
+    return predict
 
 
 def naive_bayes(train: Array) -> Predictor:
@@ -172,28 +138,28 @@ def naive_bayes(train: Array) -> Predictor:
     mean, variance = goal.mean(), goal.var()
     slopes = (attributes - attributes.mean(axis=0)).T @ (goal - mean) / (len(goal) * variance)
     centres = attributes.mean(axis=0) - slopes * mean
-    left = np.maximum((attributes - centres - np.outer(goal, slopes)).var(axis=0), 1e-6)
+    noise = np.maximum((attributes - centres - np.outer(goal, slopes)).var(axis=0), 1e-6)
 
-    def predict(asked: Array, evidence: NDArray[np.int64]) -> Array:
-        seen = filled(asked, train)[:, evidence] - centres[evidence]
-        precision = 1 / variance + np.sum(slopes[evidence] ** 2 / left[evidence])
-        pulled = mean / variance + seen @ (slopes[evidence] / left[evidence])
+    def predict(test: Array, evidence: NDArray[np.int64]) -> Array:
+        seen = filled(test, train)[:, evidence] - centres[evidence]
+        precision = 1 / variance + np.sum(slopes[evidence] ** 2 / noise[evidence])
+        pulled = mean / variance + seen @ (slopes[evidence] / noise[evidence])
         return np.asarray(pulled / precision)
 
     return predict
 
 
 def linear(train: Array) -> Predictor:
-    """Linear regression on all attributes; those not looked at have their means, as in the thesis."""
+    """Linear regression on all attributes; those that are not given have their means, as in the thesis."""
     import numpy as np
 
     rows = filled(train, train)
     means = rows.mean(axis=0)
-    apart = rows - means
-    slopes = np.linalg.lstsq(apart[:, :-1], apart[:, -1])[0]
+    centred = rows - means
+    slopes = np.linalg.lstsq(centred[:, :-1], centred[:, -1])[0]
 
-    def predict(asked: Array, evidence: NDArray[np.int64]) -> Array:
-        seen = filled(asked, train) - means
+    def predict(test: Array, evidence: NDArray[np.int64]) -> Array:
+        seen = filled(test, train) - means
         return np.asarray(means[-1] + seen[:, evidence] @ slopes[evidence])
 
     return predict
@@ -210,8 +176,8 @@ def copula(train: Array) -> Predictor:
     order = np.sort(rows, axis=0), np.sort(scores, axis=0)
     correlation = np.corrcoef(scores.T) + 1e-3 * np.eye(rows.shape[1])
 
-    def predict(asked: Array, evidence: NDArray[np.int64]) -> Array:
-        known = filled(asked, train)
+    def predict(test: Array, evidence: NDArray[np.int64]) -> Array:
+        known = filled(test, train)
         seen = [np.interp(known[:, j], order[0][:, j], order[1][:, j]) for j in evidence]
         slopes = np.linalg.solve(correlation[np.ix_(evidence, evidence)], correlation[evidence, -1])
         scores: Array = slopes @ np.array(seen)
@@ -220,20 +186,13 @@ def copula(train: Array) -> Predictor:
     return predict
 
 
-def _of_each_set(make: Callable[[int], Any]) -> Callable[[Array, int], Predictor]:
-    """A regression of scikit-learn that is learnt anew for each set of evidence."""
+def regression(model: Any, train: Array, evidence: NDArray[np.int64]) -> Predictor:
+    """A regression of scikit-learn on one set of evidence."""
+    import numpy as np
 
-    def learn(train: Array, seed: int) -> Predictor:
-        rows = filled(train, train)
-
-        def predict(asked: Array, evidence: NDArray[np.int64]) -> Array:
-            model = make(seed).fit(rows[:, evidence], rows[:, -1])
-            found: Array = model.predict(filled(asked, train)[:, evidence])
-            return found
-
-        return predict
-
-    return learn
+    rows = filled(train, train)
+    model.fit(rows[:, evidence], rows[:, -1])
+    return lambda test, given: np.asarray(model.predict(filled(test, train)[:, given]))
 
 
 def _least_squares(_seed: int) -> Any:
@@ -263,10 +222,10 @@ def _boosting(seed: int) -> Any:
     )
 
 
-EACH_SET: Mapping[str, Callable[[Array, int], Predictor]] = {
-    "least-squares": _of_each_set(_least_squares),
-    "ridge": _of_each_set(_ridge),
-    "boosting": _of_each_set(_boosting),
+REGRESSIONS: Mapping[str, Callable[[int], Any]] = {
+    "least-squares": _least_squares,
+    "ridge": _ridge,
+    "boosting": _boosting,
 }
 
 
@@ -275,7 +234,7 @@ EACH_SET: Mapping[str, Callable[[Array, int], Predictor]] = {
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Towns to learn from, to choose by and to judge on, and what is looked at."""
+    """Training, validation and test towns, and the sets of evidence."""
 
     train: Array  # (town, column)  the crime is the last column
     valid: Array
@@ -316,12 +275,12 @@ def towns() -> dict[str, Array]:
 def named(rows: Array, evidence: NDArray[np.int64] | None = None) -> dict[str, Array]:
     """Rows as a table; with evidence, only these attributes."""
     names = list(towns())
-    places = range(len(names)) if evidence is None else evidence
-    return {names[place]: rows[:, place] for place in places}
+    columns = range(len(names)) if evidence is None else evidence
+    return {names[column]: rows[:, column] for column in columns}
 
 
 def filled(rows: Array, train: Array) -> Array:
-    """Rows without gaps, for those that cannot have any: the median of the training rows."""
+    """Rows whose missing numbers are the medians of the training rows."""
     import numpy as np
 
     return np.where(np.isnan(rows), np.nanmedian(train, axis=0), rows)

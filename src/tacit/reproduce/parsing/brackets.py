@@ -1,22 +1,21 @@
-"""Brackets without a treebank: which sentences, ways of finding brackets, and one judged trial.
+"""Brackets without a treebank: sentences, parsers, judged fits.
 
-After the thesis, section 8.4: F1 over the corpus of sentences of up to so many words, punctuation left out,
-the bracket of the whole sentence counted. Its treebanks are not to be had, so that others stand in for them:
-the sample of the Penn Treebank for the whole of it, a Spanish one for the German one, another Chinese one.
-Where the thesis tells training from test sentences, every fifth is a test sentence (in the thesis the last
-fifth; one of these treebanks is sorted by length). The words and tags of the others are learnt from, never
-the trees. The English sample being small, tagged text comes on top for the metric.
+After the thesis, section 8.4: F1 over the corpus of sentences up to a length, punctuation left out, the
+bracket of the whole sentence counted. Its treebanks are not available, so others replace them: the sample
+of the Penn Treebank for the whole of it, a Spanish one for the German one, another Chinese one. Where the
+thesis distinguishes training from test sentences, every fifth is a test sentence (in the thesis the last
+fifth; one of these treebanks is sorted by length). The others' words and tags are the training data, never
+their trees. The English sample is small, so tagged text is added for the metric.
 """
 
 from __future__ import annotations
 
-import time
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from tacit.reproduce.runner.grids import Grid, GridTrial, Method
-from tacit.reproduce.runner.outcomes import Outcome
+from tacit.reproduce.runner.trials import Case, Fit, Method, Results, Study, Trial, timed
 
 if TYPE_CHECKING:
     from tacit.parsing.data.tagged_sentences import Tagged
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     Gold = tuple[int, set[tuple[int, int]]]
 
-# Ways of finding brackets.
+# Parsers.
 CONTEXTS, METRIC, BRANCHING = "constituent-context", "metric", "right-branching"
 
 ENGLISH, SPANISH, CHINESE = "wsj_sample", "cess_esp", "sinica"
@@ -34,8 +33,8 @@ TREEBANKS = (ENGLISH, SPANISH, CHINESE)
 STANDS_FOR = {ENGLISH: "English", SPANISH: "German", CHINESE: "Chinese"}
 TEXTS = {ENGLISH: ("conll2000", "brown")}
 
-# Word vectors of the thesis: neural, by canonical correlation, and Brown clusters. None of the first two are
-# to be had but for English, nor clusters for Chinese: vectors are learnt from the same text there.
+# Word vectors of the thesis: neural, by canonical correlation, Brown clusters. The first two are available
+# for English only, and there are no clusters for Chinese: vectors are learnt from the same text there.
 NEURAL, CANONICAL, CLUSTERS, LEARNT = "neural", "canonical", "clusters", "cca"
 VECTORS = {
     (NEURAL, ENGLISH): "glove100_en",
@@ -54,24 +53,28 @@ N_SPECTRAL = 3  # seeds of the metric, where other methods have more
 TRUE, HEURISTIC, BY_ITSELF = "true", "heuristic", "own"
 
 
+RESULTS: Results = {
+    "f1": 0.0,  # per cent, over the corpus, the bracket of the whole sentence counted
+    "without_whole": 0.0,  # the same without that bracket
+    "by_sentence": 0.0,  # mean F1 of sentences without that bracket
+    "seconds": 0.0,  # CPU time of learning and parsing
+    "n_sentences": 0,  # in the test
+}
+
+
 @dataclass(frozen=True)
-class BankCase:
+class BankCase(Case):
     """Which treebank, which sentences of it, and how much text."""
 
     treebank: str  # a name for `load_treebank`
-    part: str = "all"  # train or test; all are learnt from and judged
-    every: int = 1  # so-manieth tree
-    every_text: int = 1  # so-manieth sentence of tagged text without trees, for the metric
+    part: str = "all"  # train or test; all are both learnt from and judged
+    every: int = 1  # uses every n-th tree
+    every_text: int = 1  # uses every n-th sentence of tagged text without trees, for the metric
     most: int = 40  # words of the longest sentence that is judged
 
     @property
-    def columns(self) -> dict[str, Any]:
-        """What all lines of this case have in common."""
-        return asdict(self)
-
-    @property
     def source(self) -> BankCase:
-        """What is learnt from, the same for the sentences of both parts."""
+        """The training sentences, the same for the test of both parts."""
         return self if self.part == "all" else replace(self, part="train")
 
     def __str__(self) -> str:
@@ -79,168 +82,99 @@ class BankCase:
         return f"{self.treebank}{part}" + (f", 1/{self.every}" if self.every > 1 else "")
 
 
-@dataclass(frozen=True)
-class BankRun(Outcome):
-    """A trial and what came of it: one line of the table."""
-
-    along: ClassVar[str] = "longest"
-    first_result: ClassVar[str] = "f1"
-
-    treebank: str
-    part: str
-    every: int
-    every_text: int
-    most: int
-    longest: int
-    seed: int
-    method: str
-    settings: str
-    version: str
-    f1: float  # per cent, over the corpus, the bracket of the whole sentence counted
-    without_whole: float  # the same without that bracket
-    by_sentence: float  # mean F1 of sentences without that bracket
-    seconds: float  # CPU time of learning and of finding brackets
-    n_sentences: int  # that are judged
-
-    @property
-    def case(self) -> BankCase:
-        """The sentences of this run."""
-        return BankCase(self.treebank, self.part, self.every, self.every_text, self.most)
-
-
-class BankTrial(GridTrial[BankCase]):
-    """One way of finding brackets, judged on sentences of up to so many words."""
-
-    @property
-    def work(self) -> int:
-        """How long it takes, about."""
-        each = {CONTEXTS: self.size**2, METRIC: 400}.get(self.method.learn, 1)
-        return 1 + 10 * each // self.case.every
-
-    def run(self) -> BankRun:
-        """Learn, find brackets and judge."""
-        return perform(self)
-
-    def __str__(self) -> str:
-        return f"{self.case}, up to {self.size} words, {self.method.name}"
-
-
-class BankSettings(Grid[BankCase]):
-    """Every case with every length and those methods for which there is what they need."""
-
-    trial = BankTrial
-    kind = BankRun
-
-    def trials(self) -> list[GridTrial[BankCase]]:
-        """All that is to be run."""
-        return [trial for trial in super().trials() if _is_run(trial)]
-
-
 def has_vectors(method: Method, treebank: str) -> bool:
-    """Whether there are the vectors that a method asks for, if any, for the language of a treebank."""
+    """Whether the vectors that a method needs, if any, exist for the language of a treebank."""
     kind = dict(method.options).get("vectors", LEARNT)
     return kind == LEARNT or (kind, treebank) in VECTORS
 
 
-def _is_run(trial: GridTrial[BankCase]) -> bool:
-    """Whether there is what is needed, and whether another seed makes a difference."""
+def _is_run(trial: Trial) -> bool:
+    """Whether the vectors exist, and whether another seed makes a difference."""
     n_seeds = N_SPECTRAL if trial.method.learn == METRIC else 1
     by_chance = dict(trial.method.options).get("start") == "random"
     return has_vectors(trial.method, trial.case.treebank) and (trial.seed < n_seeds or by_chance)
 
 
+def _work(trial: Trial) -> int:
+    parser = {CONTEXTS: trial.size**2, METRIC: 400}.get(trial.method.learn, 1)
+    return 1 + 10 * parser // int(trial.case.every)
+
+
 def of_few_features(methods: tuple[Method, ...], n_features: int) -> tuple[Method, ...]:
-    """The same methods with word vectors of fewer numbers where these are learnt, for little text."""
+    """The same methods with shorter word vectors where these are learnt, for little text."""
     return tuple(
-        replace(each, options=(*each.options, ("n_features", n_features)))
-        if each.learn == METRIC
-        else each
-        for each in methods
+        replace(method, options=(*method.options, ("n_features", n_features)))
+        if method.learn == METRIC
+        else method
+        for method in methods
     )
 
 
-def perform(trial: BankTrial) -> BankRun:
-    """Find brackets as a method does, and compare them with the treebank's."""
+def judge(trial: Trial, spans: list[Spans]) -> Results:
+    """Compare brackets with the treebank's."""
     from tacit.parsing.query.brackets import score_brackets
 
-    case, bank = trial.case, bank_of(trial.case.treebank, trial.case.every)
-    found = guessed(case, trial.size, trial.seed, trial.method)
-    chosen = bank.places(case.part)
-    spans = [found.spans[place] for place in chosen]
-    scores = score_brackets(spans, [bank.golds[place] for place in chosen], trial.size)
-    return BankRun.of(
-        trial.key,
-        scores.f1,
-        scores.without_whole,
-        scores.by_sentence,
-        found.seconds,
-        scores.n_sentences,
-    )
+    bank = bank_of(trial.case.treebank, trial.case.every)
+    test = bank.numbers(trial.case.part)
+    golds = [bank.golds[number] for number in test]
+    scores = score_brackets([spans[number] for number in test], golds, trial.size)
+    measures = ("f1", "without_whole", "by_sentence", "n_sentences")
+    return {name: getattr(scores, name) for name in measures}
 
 
-# -- finding brackets ---------------------------------------------------------------------------------
+# -- parsing ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Guessed:
-    """The brackets of all sentences of a treebank, none of those that are too long, and the CPU time."""
-
-    spans: list[Spans]
-    seconds: float
-
-
-def guessed(case: BankCase, longest: int, seed: int, method: Method) -> Guessed:
-    """The brackets that a method finds in all sentences; learnt from those that a case learns from."""
-    options = dict(method.options)
+def fit(trial: Trial) -> Fit:
+    """The brackets of all sentences of a treebank, by a parser learnt from its training sentences."""
+    case, method, options = trial.case, trial.method, dict(trial.method.options)
     if method.learn == BRANCHING:
-        return _branching(case, options["top"])
+        return timed(_branching, case, options["top"])
     if method.learn == CONTEXTS:
-        return _contexts(case.source, longest, seed, method.options)
+        return _contexts(case.source, trial.size, trial.seed, method.options)
     assert method.learn == METRIC, method
     top = TRUE if options.pop("top") == TRUE else BY_ITSELF
-    return _by_metric(case.source, seed, tuple(options.items()))[top]
+    return _by_metric(case.source, trial.seed, tuple(options.items()))[top]
 
 
-def _branching(case: BankCase, top: str) -> Guessed:
+def _branching(case: BankCase, top: str) -> list[Spans]:
     from tacit.parsing.structure.branching import right_branching
 
-    begun = time.process_time()
     bank = bank_of(case.treebank, case.every)
-    spans = [
-        right_branching(n_words, top)
-        for (n_words, _), top in zip(bank.golds, bank.tops(top), strict=True)
-    ]
-    return Guessed(spans, time.process_time() - begun)
+    pairs = zip(bank.golds, bank.tops(top), strict=True)
+    return [right_branching(n_words, split) for (n_words, _), split in pairs]
 
 
 @lru_cache(maxsize=64)  # sentences of both parts are judged
 def _contexts(
     source: BankCase, longest: int, seed: int, options: tuple[tuple[str, Any], ...]
-) -> Guessed:
-    """The constituent-context model of sentences of up to so many words."""
+) -> Fit:
+    """The constituent-context model of sentences up to a length."""
     from tacit.parsing.constituent_context import ConstituentContextModel
 
     given = dict(options)
     bank = bank_of(source.treebank, source.every)
     sentences = bank.sentences
     if given.pop("clusters", False):
-        sentences = [_with_clusters(each, given["tags"], source.treebank) for each in sentences]
+        sentences = [
+            _with_clusters(sentence, given["tags"], source.treebank) for sentence in sentences
+        ]
         given["tags"] = "given"
-    _warm_up()
-    begun = time.process_time()
     model = ConstituentContextModel(longest=longest, random_state=seed, **given)
-    model.fit([sentences[place] for place in bank.places(source.part)])
-    short = [place for place, (n, _) in enumerate(bank.golds) if n <= longest]
-    parses = zip(short, model.predict([sentences[place] for place in short]), strict=True)
-    brackets = {place: parse.spans for place, parse in parses}
-    spans = [brackets.get(place, []) for place in range(len(sentences))]
-    return Guessed(spans, time.process_time() - begun)
+
+    def learn_and_parse() -> list[Spans]:
+        model.fit([sentences[number] for number in bank.numbers(source.part)])
+        return bank.parsed(
+            longest,
+            lambda short: [parse.spans for parse in model.predict([sentences[n] for n in short])],
+        )
+
+    _warm_up()
+    return timed(learn_and_parse)
 
 
 @lru_cache(maxsize=64)
-def _by_metric(
-    source: BankCase, seed: int, options: tuple[tuple[str, Any], ...]
-) -> dict[str, Guessed]:
+def _by_metric(source: BankCase, seed: int, options: tuple[tuple[str, Any], ...]) -> dict[str, Fit]:
     """The parser by a metric, with top brackets of its own and with those of the treebank."""
     from tacit.parsing.span_parser import SpanParser
 
@@ -249,23 +183,23 @@ def _by_metric(
         given["top"] = HEURISTIC
     bank = bank_of(source.treebank, source.every)
     vectors = _vectors(given.pop("vectors", LEARNT), source.treebank)
-    text = [bank.sentences[place] for place in bank.places(source.part)]
+    text = [bank.sentences[number] for number in bank.numbers(source.part)]
     text += _texts(source.treebank)[:: source.every_text]
     _warm_up()
-    begun = time.process_time()
-    parser = SpanParser(vectors=vectors, random_state=seed, **given).fit(text)
-    learning = time.process_time() - begun
-    short = [place for place, (n, _) in enumerate(bank.golds) if n <= source.most]
-    found = {}
-    for top in (BY_ITSELF, TRUE):
-        begun = time.process_time()
-        tops = bank.tops(top) if top == TRUE else None
-        spans: list[Spans] = [[] for _ in bank.sentences]
-        for place in short:
-            given_top = None if tops is None else tops[place]
-            spans[place] = parser.parse(bank.sentences[place], given_top).spans
-        found[top] = Guessed(spans, learning + time.process_time() - begun)
-    return found
+    fitted = timed(SpanParser(vectors=vectors, random_state=seed, **given).fit, text)
+    parser: SpanParser = fitted.value
+
+    def parse(tops: list[int] | None) -> list[Spans]:
+        return bank.parsed(
+            source.most,
+            lambda short: [
+                parser.parse(bank.sentences[n], None if tops is None else tops[n]).spans
+                for n in short
+            ],
+        )
+
+    tops = {BY_ITSELF: None, TRUE: bank.tops(TRUE)}
+    return {kind: timed(parse, tops[kind], spent=fitted.seconds) for kind in tops}
 
 
 @lru_cache(maxsize=1)
@@ -280,22 +214,39 @@ def _warm_up() -> None:
     SpanParser(n_features=3, rank=2).fit(few).predict(few)
 
 
+STUDY = Study(
+    size="longest",
+    results=RESULTS,
+    fit=fit,
+    judge=judge,
+    words="{case}, up to {size} words, {method.name}",
+    work=_work,
+    is_run=_is_run,
+)
+
+
 # -- data ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Bank:
-    """The sentences of a treebank with what is to be found."""
+    """The sentences of a treebank with their true brackets."""
 
     sentences: list[Tagged]  # with punctuation
     golds: list[Gold]
 
-    def places(self, part: str) -> list[int]:
-        """Which sentences are those of a part."""
-        every = range(len(self.sentences))
+    def numbers(self, part: str) -> list[int]:
+        """The numbers of the sentences of a part."""
+        numbers = range(len(self.sentences))
         if part == "all":
-            return list(every)
-        return [place for place in every if (place % N_PARTS == N_PARTS - 1) == (part == "test")]
+            return list(numbers)
+        return [n for n in numbers if (n % N_PARTS == N_PARTS - 1) == (part == "test")]
+
+    def parsed(self, longest: int, parse: Callable[[list[int]], Sequence[Spans]]) -> list[Spans]:
+        """The brackets of all sentences; none of those that are too long, which are not parsed."""
+        short = [number for number, (n_words, _) in enumerate(self.golds) if n_words <= longest]
+        spans = dict(zip(short, parse(short), strict=True))
+        return [spans.get(number, []) for number in range(len(self.golds))]
 
     def tops(self, kind: str) -> list[int]:
         """How many words come before the split of each whole sentence."""
@@ -309,16 +260,16 @@ class Bank:
 
 @lru_cache(maxsize=3)
 def bank_of(treebank: str, every: int) -> Bank:
-    """Every so-manieth tree of a treebank, of those that have words."""
+    """Every n-th tree of a treebank, of those that have words."""
     from tacit.datasets.treebanks import load_treebank
     from tacit.parsing.data.parse_trees import without_empties
     from tacit.parsing.query.brackets import gold_spans
 
     sentences, golds = [], []
     for tree in load_treebank(treebank)[::every]:
-        said, gold = without_empties(tree), gold_spans(tree)
-        if said is not None and gold[0]:
-            sentences.append(said.leaves())
+        spoken, gold = without_empties(tree), gold_spans(tree)
+        if spoken is not None and gold[0]:
+            sentences.append(spoken.leaves())
             golds.append(gold)
     return Bank(sentences, golds)
 
@@ -327,12 +278,13 @@ def bank_of(treebank: str, every: int) -> Bank:
 def _texts(treebank: str) -> list[Tagged]:
     from tacit.datasets.treebanks import load_tagged_text
 
-    return [each for name in TEXTS.get(treebank, ()) for each in load_tagged_text(name)]
+    names = TEXTS.get(treebank, ())
+    return [sentence for name in names for sentence in load_tagged_text(name)]
 
 
 @lru_cache(maxsize=3)
 def _vectors(kind: str, treebank: str) -> str | WordVectors:
-    """The word vectors of a kind for the language of a treebank; a word where they are to be learnt."""
+    """The word vectors of a kind for the language of a treebank; `LEARNT` where they are learnt."""
     import numpy as np
 
     from tacit.datasets.treebanks import load_word_vectors
@@ -341,26 +293,26 @@ def _vectors(kind: str, treebank: str) -> str | WordVectors:
     name = LEARNT if kind == LEARNT else VECTORS[kind, treebank]
     if name == LEARNT:
         return LEARNT
-    found = load_word_vectors(name)
+    vectors = load_word_vectors(name)
     if kind != NEURAL:
-        return found
+        return vectors
     # The largest directions of vectors of length one.
-    unit = found.unit()
+    unit = vectors.unit()
     axes = np.linalg.svd(unit.vectors, full_matrices=False)[2][:N_NEURAL].T
     return WordVectors(unit.words, unit.vectors @ axes, unit.unknown @ axes).unit()
 
 
 def _with_clusters(sentence: Tagged, tags: str, treebank: str) -> Tagged:
-    """A sentence without punctuation whose tags tell the words' clusters too."""
+    """A sentence without punctuation whose tags contain the words' clusters."""
     from tacit.parsing.data.tagged_sentences import without_marks
     from tacit.parsing.data.universal_tags import universal_tag
 
     clusters = clusters_of(treebank)
-    found = []
+    tagged = []
     for word, tag in without_marks(sentence):
         cluster = clusters.get(word, clusters.get(word.lower(), "?"))
-        found.append((word, f"{universal_tag(tag) if tags == 'universal' else tag}/{cluster}"))
-    return found
+        tagged.append((word, f"{universal_tag(tag) if tags == 'universal' else tag}/{cluster}"))
+    return tagged
 
 
 @lru_cache(maxsize=1)
@@ -370,12 +322,12 @@ def clusters_of(treebank: str) -> dict[str, str]:
 
     from tacit.datasets.treebanks import load_word_vectors
 
-    found = load_word_vectors(VECTORS[CLUSTERS, treebank])
-    numbers = np.unique(found.vectors, axis=0, return_inverse=True)[1].ravel()
-    return {word: str(n) for word, n in zip(found.words, numbers.tolist(), strict=True)}
+    clusters = load_word_vectors(VECTORS[CLUSTERS, treebank])
+    numbers = np.unique(clusters.vectors, axis=0, return_inverse=True)[1].ravel()
+    return {word: str(n) for word, n in zip(clusters.words, numbers.tolist(), strict=True)}
 
 
-def all_there(*treebanks: str) -> None:
+def check_treebanks(*treebanks: str) -> None:
     """Raise where a file is not where loaders look.
 
     Raises

@@ -1,4 +1,4 @@
-"""Thesis, figure 8.5: what random starts do to the constituent-context model, on short sentences.
+"""Thesis, figure 8.5: random starts of the constituent-context model, on short sentences.
 
 Beside them stand the start of Klein and Manning, and the spectral metric, for which nothing is random but
 the directions from which its word vectors are computed.
@@ -17,14 +17,14 @@ from tacit.reproduce.parsing.brackets import (
     HEURISTIC,
     LEARNT,
     METRIC,
+    STUDY,
     BankCase,
-    BankSettings,
-    all_there,
+    check_treebanks,
     of_few_features,
 )
-from tacit.reproduce.runner.grids import Method
+from tacit.reproduce.runner.claims import Experiment, Finding, inequality
 from tacit.reproduce.runner.runs import Runs
-from tacit.reproduce.runner.verdicts import Experiment, Finding, Inequality
+from tacit.reproduce.runner.trials import Method, Settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,66 +38,63 @@ SPECTRAL = Method(
     (("vectors", LEARNT), ("prior", None), ("top", HEURISTIC)),
     as_printed=True,
 )
-OWN = Method("SpanParser", METRIC, (("top", BY_ITSELF),))
-METHODS = (RANDOM, SPLIT, SPECTRAL, OWN)
-OURS = {SPECTRAL.name: OWN.name}
+TACIT = Method("SpanParser", METRIC, (("top", BY_ITSELF),))
+METHODS = (RANDOM, SPLIT, SPECTRAL, TACIT)
+TACIT_FORMS = {SPECTRAL.name: TACIT.name}
 
-REPLACED_HERE = "The whole Penn Treebank is not to be had: a sample of it takes its place."
+REPLACED_HERE = "The whole Penn Treebank is not available: a sample of it takes its place."
 LOW = 30.0  # per cent: "for some restarts, CCM obtains accuracies lower than 30%"
 APART = 20.0  # points of F1 between the best and the worst start that are "greatly"
 ALIKE = 1.0  # points between numbers of a method that has no local optima
 
 
-def settings(n_starts: int, every: int = 1) -> BankSettings:
-    """So many random starts."""
+def _settings(n_starts: int, every: int = 1) -> Settings:
     case = BankCase(ENGLISH, every=every, every_text=10, most=LONGEST)
-    return BankSettings((case,), METHODS, (LONGEST,), n_starts)
+    return STUDY.settings([case], METHODS, [LONGEST], n_starts)
 
 
-def scores(runs: Runs, method: str) -> list[float]:
+def scores(runs: Runs, method: Method) -> list[float]:
     """F1 of all runs of a method."""
-    return [row.f1 for row in runs.where(method=method).rows]
+    return runs.column("f1", method=method)
 
 
-def some_are_lost(runs: Runs) -> Finding:
-    """The worst start."""
-    found = scores(runs, RANDOM.name)
-    n_low = sum(score < LOW for score in found)
-    return Finding(n_low > 0, f"{n_low} of {len(found)}; the worst {min(found):.1f}")
+@inequality(f"some random starts end below {LOW:g} %")
+def _some_are_lost(runs: Runs) -> Finding:
+    starts = scores(runs, RANDOM)
+    n_low = sum(score < LOW for score in starts)
+    return Finding(n_low > 0, f"{n_low} of {len(starts)}; the worst {min(starts):.1f}")
 
 
-def starts_differ(runs: Runs) -> Finding:
-    """The best and the worst start."""
-    found = scores(runs, RANDOM.name)
-    spread = max(found) - min(found)
-    return Finding(spread >= APART, f"{min(found):.1f} to {max(found):.1f}")
+@inequality(f"the best and the worst are {APART:g} points apart or more")
+def _starts_differ(runs: Runs) -> Finding:
+    starts = scores(runs, RANDOM)
+    return Finding(max(starts) - min(starts) >= APART, f"{min(starts):.1f} to {max(starts):.1f}")
 
 
-def care_pays(runs: Runs) -> Finding:
-    """The start of Klein and Manning against those by chance."""
-    (split,) = scores(runs, SPLIT.name)
-    mean = statistics.fmean(scores(runs, RANDOM.name))
+@inequality("the start by splits is above the mean of random starts")
+def _care_pays(runs: Runs) -> Finding:
+    (split,) = scores(runs, SPLIT)
+    mean = statistics.fmean(scores(runs, RANDOM))
     return Finding(split > mean, f"{split:.1f} and {mean:.1f}")
 
 
-def metric_is_stable(runs: Runs) -> Finding:
-    """The spectral metric with other random numbers."""
-    found = scores(runs, SPECTRAL.name)
-    return Finding(
-        max(found) - min(found) < ALIKE,
-        f"{min(found):.2f} to {max(found):.2f} with {len(found)} seeds",
-    )
+@inequality(f"the spectral metric differs by less than {ALIKE:g} point from seed to seed")
+def _metric_is_stable(runs: Runs) -> Finding:
+    seeds = scores(runs, SPECTRAL)
+    seen = f"{min(seeds):.2f} to {max(seeds):.2f} with {len(seeds)} seeds"
+    return Finding(max(seeds) - min(seeds) < ALIKE, seen)
 
 
-def table(runs: Runs) -> str:
+def _table(runs: Runs) -> str:
     """Mean, standard deviation and range of each method."""
-    said = [REPLACED_HERE, f"F1 on {runs.rows[0].n_sentences} sentences of up to {LONGEST} words:"]
+    parts = [REPLACED_HERE, f"F1 on {runs.rows[0].n_sentences} sentences of up to {LONGEST} words:"]
     for method in METHODS:
-        found = scores(runs, method.name)
-        spread = f" ± {statistics.stdev(found):.1f}" if len(found) > 1 else ""
-        between = f", {min(found):.1f} to {max(found):.1f}" if len(found) > 1 else ""
-        said.append(f"{method.name}: {statistics.fmean(found):.1f}{spread}{between} ({len(found)})")
-    return "\n".join(said)
+        values = scores(runs, method)
+        spread = f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""
+        between = f", {min(values):.1f} to {max(values):.1f}" if len(values) > 1 else ""
+        mean = statistics.fmean(values)
+        parts.append(f"{method.name}: {mean:.1f}{spread}{between} ({len(values)})")
+    return "\n".join(parts)
 
 
 def picture(runs: Runs) -> Figure:
@@ -110,18 +107,22 @@ def picture(runs: Runs) -> Figure:
 
     figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     ax = figure.subplots()
-    found = scores(runs, RANDOM.name)
-    low, high = 5 * int(min(*found, LOW) // 5), 5 * int(max(found) // 5) + 5
+    starts = scores(runs, RANDOM)
+    low, high = 5 * int(min(*starts, LOW) // 5), 5 * int(max(starts) // 5) + 5
     ax.hist(
-        found,
+        starts,
         bins=list(range(low, high + 1, 1)),
         color=style.BLUE,
         alpha=0.75,
-        label=f"{RANDOM.name} ({len(found)})",
+        label=f"{RANDOM.name} ({len(starts)})",
     )
-    looks = ((SPLIT, style.VERMILION, "-"), (SPECTRAL, style.GREEN, "--"), (OWN, style.BLACK, ":"))
+    looks = (
+        (SPLIT, style.VERMILION, "-"),
+        (SPECTRAL, style.GREEN, "--"),
+        (TACIT, style.BLACK, ":"),
+    )
     for method, colour, dashes in looks:
-        mean = statistics.fmean(scores(runs, method.name))
+        mean = statistics.fmean(scores(runs, method))
         ax.axvline(mean, color=colour, linestyle=dashes, label=f"{method.name}: {mean:.1f}")
     ax.set_xlabel(f"F1 of brackets, sentences of up to {LONGEST} words", fontsize=style.FONT_SIZE)
     ax.set_ylabel("random starts", fontsize=style.FONT_SIZE)
@@ -140,24 +141,15 @@ EXPERIMENT = Experiment(
         "From random starts the constituent-context model's F1 on short sentences varies greatly, below 30 % "
         "for some, so that it needs a careful start; the spectral metric does not."
     ),
-    parts=(
-        Inequality(f"some random starts end below {LOW:g} %", some_are_lost),
-        Inequality(f"the best and the worst are {APART:g} points apart or more", starts_differ),
-        Inequality("the start by splits is above the mean of random starts", care_pays),
-        Inequality(
-            f"the spectral metric differs by less than {ALIKE:g} point from seed to seed",
-            metric_is_stable,
-        ),
-    ),
+    parts=(_some_are_lost, _starts_differ, _care_pays, _metric_is_stable),
     settings={
-        "paper": settings(100),
-        "small": settings(30, 2),
-        "tiny": replace(settings(3), methods=of_few_features(METHODS, 8)),
+        "paper": _settings(100),
+        "small": _settings(30, 2),
+        "tiny": replace(_settings(3), methods=of_few_features(METHODS, 8)),
     },
-    panels=lambda _: (),
-    ours=OURS,
+    tacit_forms=TACIT_FORMS,
     over="random starts",
-    need=lambda: all_there(ENGLISH),
-    table=table,
+    check_data=lambda: check_treebanks(ENGLISH),
+    table=_table,
     draw=picture,
 )

@@ -1,17 +1,15 @@
 """Slides, latent PCFGs (Cohen et al., 2013): labelled F1 and training times, EM and spectral.
 
 The slides' section 22 and 23 of the Penn Treebank are not free; see `parsing.grammars` for what
-stands in for them. "spectral" is the algorithm of the paper, "Tacit spectral" divides by damped singular
+replaces them. "spectral" is the algorithm of the paper, "Tacit spectral" divides by damped singular
 values, and "Tacit auto" joins it with clusters of nodes that a few steps of EM polish. EM is one random start
 of 20 steps; the paper's best model has 20 to 30.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 
-from tacit.reproduce.language.text_tables import laid_out
 from tacit.reproduce.parsing.grammars import (
     AUTO,
     EM,
@@ -19,24 +17,25 @@ from tacit.reproduce.parsing.grammars import (
     GENIA,
     PLAIN,
     SPECTRAL,
+    STUDY,
     TREEBANKS,
     WSJ,
     GrammarCase,
-    GrammarGrid,
-    all_there,
+    check_treebanks,
 )
-from tacit.reproduce.runner.grids import Method
-from tacit.reproduce.runner.panels import Panel, lines
+from tacit.reproduce.runner.claims import Experiment, Finding, counted, inequality
+from tacit.reproduce.runner.panels import lines
 from tacit.reproduce.runner.runs import Runs
-from tacit.reproduce.runner.verdicts import Experiment, Finding, Inequality, counted
+from tacit.reproduce.runner.tables import aligned
+from tacit.reproduce.runner.trials import Method
 
 PCFG = Method("PCFG", PLAIN)
 BY_EM = Method("EM", EM, (("max_iter", EM_STEPS),))
 PRINTED = Method("spectral", SPECTRAL, as_printed=True)
-OWN = Method("Tacit spectral", SPECTRAL)
-BOTH = Method("Tacit auto", AUTO)
-METHODS = (PCFG, BY_EM, PRINTED, OWN, BOTH)
-OURS = {PRINTED.name: OWN.name}
+TACIT_SPECTRAL = Method("Tacit spectral", SPECTRAL)
+TACIT_AUTO = Method("Tacit auto", AUTO)
+METHODS = (PCFG, BY_EM, PRINTED, TACIT_SPECTRAL, TACIT_AUTO)
+TACIT_FORMS = {PRINTED.name: TACIT_SPECTRAL.name}
 STATES = (8, 16, 24, 32)
 
 # F1 of EM and of the spectral algorithm by states; section 23 has the last only.
@@ -60,65 +59,47 @@ NEAR = max(em - spectral for em, spectral in PRINTED_F1["section 22"].values())
 LAST = max(PRINTED_HOURS)
 
 
-def settings(sizes: Sequence[int], *cases: GrammarCase) -> GrammarGrid:
-    """All methods with so many states, from one start each."""
-    return GrammarGrid(cases, METHODS, tuple(sizes), 1)
-
-
-def treebanks_in(runs: Runs) -> list[tuple[GrammarCase, Runs]]:
-    """Every treebank with its runs."""
-    cases = dict.fromkeys(row.case for row in runs.rows)
-    return [(case, runs.of(case)) for case in cases]
-
-
-def f1(runs: Runs, method: str, n_states: int) -> float:
+def f1(runs: Runs, method: Method, n_states: int) -> float:
     """F1 in per cent, by the conventions of evalb as in print."""
     return runs.at(n_states).median("evalb", method=method)
 
 
-def near_em(runs: Runs) -> Finding:
-    """How far the spectral algorithm is behind EM."""
-    gaps = [
-        f1(own, BY_EM.name, n) - f1(own, PRINTED.name, n)
-        for _, own in treebanks_in(runs)
-        for n in runs.sizes
-    ]
-    return Finding(max(gaps) <= NEAR, f"at most {max(gaps):.2f} behind")
+@inequality(
+    f"F1 of the spectral algorithm is at most {NEAR:.2f} below EM's, as in print, with any number "
+    "of states on every treebank"
+)
+def _near_em(runs: Runs) -> Finding:
+    gap = max(
+        f1(bank, BY_EM, n) - f1(bank, PRINTED, n) for bank in runs.by_case() for n in runs.sizes
+    )
+    return Finding(gap <= NEAR, f"at most {gap:.2f} behind")
 
 
-def ahead_at_last(runs: Runs) -> Finding:
-    """The spectral algorithm against EM, with the most states."""
+@inequality("with the most states it is above EM's on every treebank")
+def _ahead_at_last(runs: Runs) -> Finding:
     most = runs.sizes[-1]
-    both = [
-        (f1(own, PRINTED.name, most), f1(own, BY_EM.name, most)) for _, own in treebanks_in(runs)
-    ]
-    shown = ", ".join(f"{ours:.2f} and {theirs:.2f}" for ours, theirs in both)
-    return Finding(all(ours > theirs for ours, theirs in both), shown)
+    pairs = [(f1(bank, PRINTED, most), f1(bank, BY_EM, most)) for bank in runs.by_case()]
+    shown = ", ".join(f"{spectral:.2f} and {em:.2f}" for spectral, em in pairs)
+    return Finding(all(spectral > em for spectral, em in pairs), shown)
 
 
-def more_states_are_better(runs: Runs) -> Finding:
-    """Both with the most states against the fewest, and step by step."""
+@inequality("F1 of both is higher with the most states than with the fewest")
+def _more_states_are_better(runs: Runs) -> Finding:
     ends, steps = [], []
-    for _, own in treebanks_in(runs):
-        for name in (BY_EM.name, PRINTED.name):
-            found = [f1(own, name, n) for n in runs.sizes]
-            ends.append(found[-1] > found[0])
-            steps += [after > before for before, after in pairwise(found)]
+    for bank in runs.by_case():
+        for method in (BY_EM, PRINTED):
+            curve = [f1(bank, method, n) for n in runs.sizes]
+            ends.append(curve[-1] > curve[0])
+            steps += [after > before for before, after in pairwise(curve)]
     return Finding(all(ends), f"{counted('curves', ends).seen}; {counted('steps', steps).seen}")
 
 
-def seconds(runs: Runs, method: str, n_states: int) -> float:
-    """CPU time of learning."""
-    return runs.at(n_states).median("seconds", method=method)
-
-
-def faster(runs: Runs) -> Finding:
-    """The time of EM beside that of the spectral algorithm, with the most states."""
+@inequality(
+    "with the most states the spectral algorithm is by as large a factor faster than EM as in print"
+)
+def _faster(runs: Runs) -> Finding:
     most = runs.sizes[-1]
-    ratios = [
-        seconds(own, BY_EM.name, most) / seconds(own, PRINTED.name, most)
-        for _, own in treebanks_in(runs)
-    ]
+    ratios = [bank.seconds(BY_EM, most) / bank.seconds(PRINTED, most) for bank in runs.by_case()]
     shown = ", ".join(f"{ratio:.2f}" for ratio in ratios)
     wanted = printed_ratio(most)
     return Finding(min(ratios) >= wanted, f"{shown} times as fast, in print {wanted:.1f} times")
@@ -130,57 +111,48 @@ def printed_ratio(n_states: int) -> float:
     return em / spectral
 
 
-def grows_less(runs: Runs) -> Finding:
-    """How the times of both grow from the fewest states to the most."""
+@inequality("from the fewest states to the most its time grows by a smaller factor than EM's")
+def _grows_less(runs: Runs) -> Finding:
     few, most = runs.sizes[0], runs.sizes[-1]
     growths = [
-        tuple(seconds(own, name, most) / seconds(own, name, few) for name in names)
-        for _, own in treebanks_in(runs)
-        for names in ((PRINTED.name, BY_EM.name),)
+        [bank.seconds(method, most) / bank.seconds(method, few) for method in (PRINTED, BY_EM)]
+        for bank in runs.by_case()
     ]
-    shown = ", ".join(f"{ours:.1f} and {theirs:.1f} times" for ours, theirs in growths)
-    return Finding(all(ours < theirs for ours, theirs in growths), shown)
+    shown = ", ".join(f"{spectral:.1f} and {em:.1f} times" for spectral, em in growths)
+    return Finding(all(spectral < em for spectral, em in growths), shown)
 
 
-def table(runs: Runs) -> str:
+def _table(runs: Runs) -> str:
     """F1 and training times of every method, beside the printed ones."""
-    header = [f"m = {n}" for n in runs.sizes]
+    header, sizes = [f"m = {n}" for n in runs.sizes], runs.sizes
     accuracy: list[tuple[str, list[str]]] = []
     times: list[tuple[str, list[str]]] = []
-    for case, own in treebanks_in(runs):
+    for bank in runs.by_case():
         for method in METHODS:
-            rows = [own.at(n).where(method=method.name) for n in runs.sizes]
-            name = f"{case}: {method.name}"
-            shown = ((row.median("evalb"), row.median("f1")) for row in rows)
-            accuracy.append((name, [f"{evalb:.2f} ({every:.2f})" for evalb, every in shown]))
-            times.append((name, [f"{row.median('seconds'):.1f}" for row in rows]))
-        step = [f"{seconds(own, BY_EM.name, n) / EM_STEPS:.2f}" for n in runs.sizes]
-        times.append((f"{case}: one step of EM, about", step))
+            name, every = f"{bank.case}: {method.name}", bank.where(method=method)
+            scores = [(f1(bank, method, n), every.at(n).median("f1")) for n in sizes]
+            accuracy.append((name, [f"{evalb:.2f} ({f1:.2f})" for evalb, f1 in scores]))
+            times.append((name, [f"{bank.seconds(method, n):.1f}" for n in sizes]))
+        step = [f"{bank.seconds(BY_EM, n) / EM_STEPS:.2f}" for n in sizes]
+        times.append((f"{bank.case}: one step of EM, about", step))
     for section, printed in PRINTED_F1.items():
-        for place, name in enumerate((BY_EM.name, PRINTED.name)):
-            cells = [f"{printed[n][place]:.2f}" if n in printed else "" for n in runs.sizes]
+        for column, name in enumerate((BY_EM.name, PRINTED.name)):
+            cells = [f"{printed[n][column]:.2f}" if n in printed else "" for n in sizes]
             if any(cells):
                 accuracy.append((f"(printed) {section}: {name}", cells))
-    printed_names = ("one step of EM", "EM, best model", PRINTED.name)
-    for place, name in enumerate(printed_names):
-        hours = [PRINTED_HOURS[n][place] if n in PRINTED_HOURS else None for n in runs.sizes]
-        cells = ["" if each is None else f"{3600 * each:.0f}" for each in hours]
+    for column, name in enumerate(("one step of EM", "EM, best model", PRINTED.name)):
+        hours = [PRINTED_HOURS[n][column] if n in PRINTED_HOURS else None for n in sizes]
+        cells = ["" if hour is None else f"{3600 * hour:.0f}" for hour in hours]
         times.append((f"(printed) sections 2-21: {name}", cells))
     return "\n".join(
         [
             REPLACED,
             "Labelled F1, as evalb counts (every bracket and word):",
-            *laid_out(header, accuracy),
+            *aligned(header, accuracy),
             "Training, CPU seconds (printed: of another machine, on the whole treebank):",
-            *laid_out(header, times),
+            *aligned(header, times),
         ]
     )
-
-
-def panels(chosen: GrammarGrid) -> list[Panel]:
-    """A column for each treebank."""
-    drawn = lines([each.name for each in (PCFG, BY_EM, PRINTED, BOTH)], OURS)
-    return [Panel(str(case), case, drawn) for case in chosen.cases]
 
 
 EXPERIMENT = Experiment(
@@ -190,36 +162,18 @@ EXPERIMENT = Experiment(
         "The spectral algorithm learns latent-variable PCFGs that parse as well as EM's, better with many "
         "states, in a fraction of EM's time."
     ),
-    parts=(
-        Inequality(
-            f"F1 of the spectral algorithm is at most {NEAR:.2f} below EM's, as in print, with any number "
-            "of states on every treebank",
-            near_em,
-        ),
-        Inequality("with the most states it is above EM's on every treebank", ahead_at_last),
-        Inequality(
-            "F1 of both is higher with the most states than with the fewest", more_states_are_better
-        ),
-        Inequality(
-            "with the most states the spectral algorithm is by as large a factor faster than EM as in print",
-            faster,
-        ),
-        Inequality(
-            "from the fewest states to the most its time grows by a smaller factor than EM's",
-            grows_less,
-        ),
-    ),
+    parts=(_near_em, _ahead_at_last, _more_states_are_better, _faster, _grows_less),
     settings={
-        "paper": settings(
-            STATES, *(GrammarCase(name, 1, 1 + 3 * (name != WSJ)) for name in TREEBANKS)
+        "paper": STUDY.settings(
+            [GrammarCase(name, 1, 1 + 3 * (name != WSJ)) for name in TREEBANKS], METHODS, STATES, 1
         ),
-        "small": settings((8, 16), GrammarCase(WSJ, 1, 2)),
-        "tiny": settings((1, 2), GrammarCase(WSJ), GrammarCase(GENIA, 2)),
+        "small": STUDY.settings([GrammarCase(WSJ, 1, 2)], METHODS, (8, 16), 1),
+        "tiny": STUDY.settings([GrammarCase(WSJ), GrammarCase(GENIA, 2)], METHODS, (1, 2), 1),
     },
-    panels=panels,
+    lines=lines((PCFG, BY_EM, PRINTED, TACIT_AUTO), TACIT_FORMS),
     measures=("f1", "seconds"),
-    ours=OURS,
+    tacit_forms=TACIT_FORMS,
     over="random starts",
-    need=all_there,
-    table=table,
+    check_data=check_treebanks,
+    table=_table,
 )

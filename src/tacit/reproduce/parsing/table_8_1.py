@@ -1,7 +1,7 @@
 """Thesis, table 8.1: the constituent-context model with other tags than those of the treebank.
 
-Universal tags (U), and either kind joined with the word's Brown cluster (OB, UB). Sentences of up to so many
-words are learnt from and judged. The thesis does not say how many clusters it has; here they are 999.
+Universal tags (U), and either kind joined with the word's Brown cluster (OB, UB). Sentences up to a length
+are both learnt from and judged. The thesis does not say how many clusters it has; here they are 999.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from tacit.reproduce.parsing.brackets import (
     CONTEXTS,
     ENGLISH,
     LENGTHS,
+    STUDY,
     BankCase,
-    BankSettings,
-    all_there,
+    check_treebanks,
 )
-from tacit.reproduce.runner.grids import Method
-from tacit.reproduce.runner.panels import Panel, lines
+from tacit.reproduce.runner.claims import Experiment, Finding, counted, inequality
+from tacit.reproduce.runner.panels import lines
 from tacit.reproduce.runner.runs import Runs
-from tacit.reproduce.runner.verdicts import Experiment, Finding, Inequality, counted
+from tacit.reproduce.runner.trials import Method, Settings
 
 CCM = Method("CCM", CONTEXTS, (("tags", "given"),))
 OTHERS = (
@@ -39,38 +39,30 @@ PRINTED = {
 }
 
 
-def settings(case: BankCase, lengths: Sequence[int] = LENGTHS) -> BankSettings:
-    """Every length and kind of tags."""
-    return BankSettings((case,), METHODS, tuple(lengths), 1)
+def _settings(case: BankCase, lengths: Sequence[int] = LENGTHS) -> Settings:
+    return STUDY.settings([case], METHODS, lengths, 1)
 
 
-def vanilla_is_best(runs: Runs) -> Finding:
-    """The treebank's tags against all others."""
+@inequality("CCM is above the three others at every length")
+def _vanilla_is_best(runs: Runs) -> Finding:
     outcomes = [
-        f1(runs, CCM.name, size) > f1(runs, other.name, size)
-        for size in runs.sizes
-        for other in OTHERS
+        f1(runs, CCM, size) > f1(runs, other, size) for size in runs.sizes for other in OTHERS
     ]
-    shown = "/".join(f"{f1(runs, CCM.name, size):.1f}" for size in runs.sizes)
-    return Finding(counted("", outcomes).held, f"{counted('comparisons', outcomes).seen}; {shown}")
+    shown = "/".join(f"{f1(runs, CCM, size):.1f}" for size in runs.sizes)
+    finding = counted("comparisons", outcomes)
+    return Finding(finding.held, f"{finding.seen}; {shown}")
 
 
-def worse_on_long_sentences(runs: Runs) -> Finding:
-    """The shortest sentences against the longest."""
+@inequality("all are worse on sentences of every length than on short ones")
+def _worse_on_long_sentences(runs: Runs) -> Finding:
     low, high = runs.sizes[0], runs.sizes[-1]
-    outcomes = [f1(runs, name, low) > f1(runs, name, high) for name in NAMES]
+    outcomes = [f1(runs, method, low) > f1(runs, method, high) for method in METHODS]
     return counted("kinds of tags", outcomes)
 
 
-def table(runs: Runs) -> str:
+def _table(runs: Runs) -> str:
     """F1 by length, beside the printed ones."""
-    shown = lengths_table(runs, NAMES, {"English, train": PRINTED})
-    return "\n".join([REPLACED, *shown])
-
-
-def panels(chosen: BankSettings) -> list[Panel]:
-    """One panel."""
-    return [Panel(str(case), case, lines(NAMES)) for case in chosen.cases]
+    return "\n".join([REPLACED, *lengths_table(runs, NAMES, {"English, train": PRINTED})])
 
 
 EXPERIMENT = Experiment(
@@ -80,19 +72,14 @@ EXPERIMENT = Experiment(
         "The constituent-context model does best with the tags of the treebank: better than with universal "
         "tags, and than with either joined with Brown clusters."
     ),
-    parts=(
-        Inequality("CCM is above the three others at every length", vanilla_is_best),
-        Inequality(
-            "all are worse on sentences of every length than on short ones", worse_on_long_sentences
-        ),
-    ),
+    parts=(_vanilla_is_best, _worse_on_long_sentences),
     settings={
-        "paper": settings(BankCase(ENGLISH)),
-        "small": settings(BankCase(ENGLISH, every=3), (10, 20, 40)),
-        "tiny": settings(BankCase(ENGLISH), (6, 10)),
+        "paper": _settings(BankCase(ENGLISH)),
+        "small": _settings(BankCase(ENGLISH, every=3), (10, 20, 40)),
+        "tiny": _settings(BankCase(ENGLISH), (6, 10)),
     },
-    panels=panels,
+    lines=lines(METHODS),
     measures=("f1",),
-    need=lambda: all_there(ENGLISH),
-    table=table,
+    check_data=lambda: check_treebanks(ENGLISH),
+    table=_table,
 )

@@ -1,7 +1,7 @@
 """Thesis, table 8.2: F1 of brackets in three languages, by the metric and by the constituent-context model.
 
-Beside the thesis' methods stands what its table leaves out: right-branching inside the same top brackets. And
-`SpanParser` as Tacit has it by default.
+Beside the thesis' methods stand what its table leaves out, right-branching inside the same top brackets,
+and `SpanParser` with its defaults.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from tacit.reproduce.parsing.bracket_tables import REPLACED, banks_in, f1, lengths_table
+from tacit.reproduce.parsing.bracket_tables import REPLACED, f1, lengths_table
 from tacit.reproduce.parsing.brackets import (
     BRANCHING,
     BY_ITSELF,
@@ -24,18 +24,18 @@ from tacit.reproduce.parsing.brackets import (
     METRIC,
     NEURAL,
     STANDS_FOR,
+    STUDY,
     TREEBANKS,
     TRUE,
     BankCase,
-    BankSettings,
-    all_there,
+    check_treebanks,
     has_vectors,
     of_few_features,
 )
-from tacit.reproduce.runner.grids import Method
+from tacit.reproduce.runner.claims import Experiment, Finding, counted, inequality
 from tacit.reproduce.runner.panels import Panel, lines
 from tacit.reproduce.runner.runs import Runs
-from tacit.reproduce.runner.verdicts import Experiment, Finding, Inequality, counted
+from tacit.reproduce.runner.trials import Method, Settings
 
 _KINDS = (("NN", NEURAL), ("CC", CANONICAL), ("BC", CLUSTERS))
 _ENDINGS = (("-O", TRUE), ("", HEURISTIC))
@@ -50,72 +50,79 @@ CCM = Method("CCM", CONTEXTS, (("tags", "given"),))
 RIGHT_O, RIGHT = (
     Method(f"right-branching{ending}", BRANCHING, (("top", top),)) for ending, top in _ENDINGS
 )
-OWN_O, OWN = (
+TACIT_O, TACIT = (
     Method(f"SpanParser{ending}", METRIC, (("top", top),))
     for ending, top in (("-O", TRUE), ("", BY_ITSELF))
 )
-METHODS = (*SPECTRAL, CCM, RIGHT_O, RIGHT, OWN_O, OWN)
+METHODS = (*SPECTRAL, CCM, RIGHT_O, RIGHT, TACIT_O, TACIT)
 NAMES = tuple(method.name for method in METHODS)
-OURS = {"BC": OWN.name, "BC-O": OWN_O.name}
+TACIT_FORMS = {"BC": TACIT.name, "BC-O": TACIT_O.name}
 
-_ALL, _SOME = LENGTHS, (10, 20, 40)
+
+def _all(*values: float) -> dict[int, float]:
+    return dict(zip(LENGTHS, values, strict=True))
+
+
+def _some(*values: float) -> dict[int, float]:
+    return dict(zip((10, 20, 40), values, strict=True))
+
+
 PRINTED = {
     ("English", "train"): {
-        "NN-O": dict(zip(_SOME, (70.9, 55.1, 46.1), strict=True)),
-        "NN": dict(zip(_SOME, (69.2, 53.5, 44.5), strict=True)),
-        "CC-O": dict(zip(_SOME, (70.4, 53.2, 43.6), strict=True)),
-        "CC": dict(zip(_SOME, (68.7, 51.6, 41.9), strict=True)),
-        "BC-O": dict(zip(_SOME, (71.1, 53.0, 43.3), strict=True)),
-        "BC": dict(zip(_SOME, (69.3, 51.5, 41.8), strict=True)),
-        "CCM": dict(zip(_SOME, (72.5, 50.0, 26.3), strict=True)),
+        "NN-O": _some(70.9, 55.1, 46.1),
+        "NN": _some(69.2, 53.5, 44.5),
+        "CC-O": _some(70.4, 53.2, 43.6),
+        "CC": _some(68.7, 51.6, 41.9),
+        "BC-O": _some(71.1, 53.0, 43.3),
+        "BC": _some(69.3, 51.5, 41.8),
+        "CCM": _some(72.5, 50.0, 26.3),
     },
     ("German", "train"): {
-        "BC-O": dict(zip(_SOME, (64.6, 52.7, 46.7), strict=True)),
-        "BC": dict(zip(_SOME, (59.9, 48.7, 43.6), strict=True)),
-        "CCM": dict(zip(_SOME, (62.6, 47.9, 19.8), strict=True)),
+        "BC-O": _some(64.6, 52.7, 46.7),
+        "BC": _some(59.9, 48.7, 43.6),
+        "CCM": _some(62.6, 47.9, 19.8),
     },
     ("Chinese", "train"): {
-        "BC-O": dict(zip(_SOME, (64.9, 51.4, 42.6), strict=True)),
-        "BC": dict(zip(_SOME, (57.3, 46.0, 38.6), strict=True)),
-        "CCM": dict(zip(_SOME, (46.1, 22.4, 15.0), strict=True)),
+        "BC-O": _some(64.9, 51.4, 42.6),
+        "BC": _some(57.3, 46.0, 38.6),
+        "CCM": _some(46.1, 22.4, 15.0),
     },
     ("English", "test"): {
-        "NN-O": dict(zip(_ALL, (69.2, 60.3, 54.1, 50.8, 48.1, 45.5), strict=True)),
-        "NN": dict(zip(_ALL, (66.7, 58.3, 52.3, 49.0, 46.3, 43.8), strict=True)),
-        "CC-O": dict(zip(_ALL, (68.3, 58.6, 52.3, 48.6, 45.6, 43.0), strict=True)),
-        "CC": dict(zip(_ALL, (65.5, 56.4, 50.3, 46.6, 43.7, 41.1), strict=True)),
-        "BC-O": dict(zip(_ALL, (68.9, 58.6, 51.9, 48.3, 45.4, 42.7), strict=True)),
-        "BC": dict(zip(_ALL, (66.1, 56.5, 50.2, 46.6, 43.8, 41.1), strict=True)),
-        "CCM": dict(zip(_ALL, (70.5, 53.8, 50.4, 47.4, 44.9, 26.1), strict=True)),
+        "NN-O": _all(69.2, 60.3, 54.1, 50.8, 48.1, 45.5),
+        "NN": _all(66.7, 58.3, 52.3, 49.0, 46.3, 43.8),
+        "CC-O": _all(68.3, 58.6, 52.3, 48.6, 45.6, 43.0),
+        "CC": _all(65.5, 56.4, 50.3, 46.6, 43.7, 41.1),
+        "BC-O": _all(68.9, 58.6, 51.9, 48.3, 45.4, 42.7),
+        "BC": _all(66.1, 56.5, 50.2, 46.6, 43.8, 41.1),
+        "CCM": _all(70.5, 53.8, 50.4, 47.4, 44.9, 26.1),
     },
     ("German", "test"): {
-        "BC-O": dict(zip(_ALL, (66.4, 57.5, 52.8, 50.0, 48.3, 46.9), strict=True)),
-        "BC": dict(zip(_ALL, (61.6, 53.5, 49.2, 46.8, 45.4, 44.1), strict=True)),
-        "CCM": dict(zip(_ALL, (64.7, 49.6, 48.9, 45.6, 21.9, 20.1), strict=True)),
+        "BC-O": _all(66.4, 57.5, 52.8, 50.0, 48.3, 46.9),
+        "BC": _all(61.6, 53.5, 49.2, 46.8, 45.4, 44.1),
+        "CCM": _all(64.7, 49.6, 48.9, 45.6, 21.9, 20.1),
     },
     ("Chinese", "test"): {
-        "BC-O": dict(zip(_ALL, (58.0, 54.3, 49.7, 46.7, 44.6, 42.2), strict=True)),
-        "BC": dict(zip(_ALL, (53.2, 49.4, 45.5, 42.7, 40.7, 38.6), strict=True)),
-        "CCM": dict(zip(_ALL, (40.7, 35.9, 20.1, 17.8, 16.1, 14.3), strict=True)),
+        "BC-O": _all(58.0, 54.3, 49.7, 46.7, 44.6, 42.2),
+        "BC": _all(53.2, 49.4, 45.5, 42.7, 40.7, 38.6),
+        "CCM": _all(40.7, 35.9, 20.1, 17.8, 16.1, 14.3),
     },
 }
 
 
-def settings(
+def _settings(
     lengths: Sequence[int] = LENGTHS, every: Sequence[int] = (1, 1, 1), every_text: int = 1
-) -> BankSettings:
-    """Both parts of every treebank, of each so-manieth tree."""
-    cases = tuple(
-        BankCase(treebank, part, each, every_text, max(lengths))
-        for treebank, each in zip(TREEBANKS, every, strict=True)
+) -> Settings:
+    cases = [
+        BankCase(treebank, part, step, every_text, max(lengths))
+        for treebank, step in zip(TREEBANKS, every, strict=True)
         for part in ("train", "test")
-    )
-    return BankSettings(cases, METHODS, tuple(lengths), 1)
+    ]
+    return STUDY.settings(cases, METHODS, lengths, 1)
 
 
 def of_treebank(runs: Runs, treebank: str) -> list[Runs]:
     """The runs of both parts of a treebank."""
-    return [own for case, own in banks_in(runs) if case.treebank == treebank]
+    return [bank for bank in runs.by_case() if bank.case.treebank == treebank]
 
 
 def by_heuristic(runs: Runs) -> list[str]:
@@ -123,59 +130,59 @@ def by_heuristic(runs: Runs) -> list[str]:
     return [name for name, _ in _KINDS if runs.where(method=name).rows]
 
 
-def behind_on_short_sentences(runs: Runs) -> Finding:
-    """In English, the context model on the shortest sentences."""
+@inequality("in English CCM is above NN, CC and BC on the shortest sentences, of both parts")
+def _behind_on_short_sentences(runs: Runs) -> Finding:
     size = runs.sizes[0]
     outcomes = [
-        f1(own, CCM.name, size) > f1(own, name, size)
-        for own in of_treebank(runs, ENGLISH)
-        for name in by_heuristic(own)
+        f1(bank, CCM, size) > f1(bank, name, size)
+        for bank in of_treebank(runs, ENGLISH)
+        for name in by_heuristic(bank)
     ]
     return counted("comparisons", outcomes)
 
 
-def ahead_on_long_sentences(runs: Runs) -> Finding:
-    """Every treebank, the metric on sentences of every length."""
-    size = runs.sizes[-1]
-    outcomes = [
-        f1(own, name, size) > f1(own, CCM.name, size)
-        for _, own in banks_in(runs)
-        for name in by_heuristic(own)
-    ]
-    shown = ", ".join(
-        f"{case} {max(f1(own, name, size) for name in by_heuristic(own)):.1f} and "
-        f"{f1(own, CCM.name, size):.1f}"
-        for case, own in banks_in(runs)
-    )
-    return Finding(counted("", outcomes).held, f"{counted('comparisons', outcomes).seen}; {shown}")
+@inequality("NN, CC and BC are above CCM on sentences of every length, on every treebank")
+def _ahead_on_long_sentences(runs: Runs) -> Finding:
+    size, outcomes, shown = runs.sizes[-1], [], []
+    for bank in runs.by_case():
+        ccm, metric = f1(bank, CCM, size), [f1(bank, name, size) for name in by_heuristic(bank)]
+        outcomes += [value > ccm for value in metric]
+        shown.append(f"{bank.case} {max(metric):.1f} and {ccm:.1f}")
+    finding = counted("comparisons", outcomes)
+    return Finding(finding.held, f"{finding.seen}; {', '.join(shown)}")
 
 
-def ahead_in_chinese(runs: Runs) -> Finding:
-    """In Chinese, the metric at every length."""
+@inequality("in Chinese BC is above CCM at every length")
+def _ahead_in_chinese(runs: Runs) -> Finding:
     outcomes = [
-        f1(own, "BC", size) > f1(own, CCM.name, size)
-        for own in of_treebank(runs, CHINESE)
+        f1(bank, "BC", size) > f1(bank, CCM, size)
+        for bank in of_treebank(runs, CHINESE)
         for size in runs.sizes
     ]
     return counted("parts and lengths", outcomes)
 
 
-def neural_ahead(runs: Runs) -> Finding:
-    """In English, neural vectors against the others, over all lengths."""
+@inequality(
+    "in English the mean over the lengths is higher for NN than for CC and BC, of both parts"
+)
+def _neural_ahead(runs: Runs) -> Finding:
     means = [
-        [fmean(f1(own, name, size) for size in runs.sizes) for name, _ in _KINDS]
-        for own in of_treebank(runs, ENGLISH)
+        [fmean(f1(bank, name, size) for size in runs.sizes) for name, _ in _KINDS]
+        for bank in of_treebank(runs, ENGLISH)
     ]
-    shown = "; ".join(", ".join(f"{mean:.1f}" for mean in found) for found in means)
-    return Finding(bool(means) and all(found[0] == max(found) for found in means), shown)
+    shown = "; ".join(", ".join(f"{mean:.1f}" for mean in part) for part in means)
+    return Finding(bool(means) and all(part[0] == max(part) for part in means), shown)
 
 
-def heuristic_best_in_english(runs: Runs) -> Finding:
-    """What the true top brackets gain, in English and elsewhere."""
+@inequality(
+    "with the true top bracket, BC gains less in English than in either other language, at every "
+    "length"
+)
+def _heuristic_best_in_english(runs: Runs) -> Finding:
     gains = {
         treebank: [
-            f1(own, "BC-O", size) - f1(own, "BC", size)
-            for own in of_treebank(runs, treebank)
+            f1(bank, "BC-O", size) - f1(bank, "BC", size)
+            for bank in of_treebank(runs, treebank)
             for size in runs.sizes
         ]
         for treebank in TREEBANKS
@@ -187,44 +194,44 @@ def heuristic_best_in_english(runs: Runs) -> Finding:
         for here, there in zip(gains[ENGLISH], gains[treebank], strict=True)
     ]
     shown = ", ".join(
-        f"{sum(found) / max(len(found), 1):.1f} on {treebank}" for treebank, found in gains.items()
+        f"{sum(points) / max(len(points), 1):.1f} on {bank}" for bank, points in gains.items()
     )
-    return Finding(counted("", outcomes).held, f"{counted('comparisons', outcomes).seen}; {shown}")
+    finding = counted("comparisons", outcomes)
+    return Finding(finding.held, f"{finding.seen}; {shown}")
 
 
-def table(runs: Runs) -> str:
-    """F1 by length, beside the printed ones, and how far right-branching in the same brackets comes."""
+def _table(runs: Runs) -> str:
+    """F1 by length, beside the printed ones, and where right-branching in the same brackets is better."""
     printed = {f"{language}, {part}": rows for (language, part), rows in PRINTED.items()}
     also = (
         "right-branching is that inside the top brackets of the others; -O: the true top brackets."
     )
-    said = [f"{REPLACED} Here, {also}", *lengths_table(runs, NAMES, printed)]
-    for case, own in banks_in(runs):
-        names = by_heuristic(own)
+    parts = [f"{REPLACED} Here, {also}", *lengths_table(runs, NAMES, printed)]
+    for bank in runs.by_case():
+        names = by_heuristic(bank)
         outcomes = {
             method.name: sum(
-                f1(own, method.name, size) > max(f1(own, name, size) for name in names)
+                f1(bank, method, size) > max(f1(bank, name, size) for name in names)
                 for size in runs.sizes
             )
-            for method in (RIGHT, OWN)
+            for method in (RIGHT, TACIT)
         }
         shown = ", ".join(f"{name} at {n} of {len(runs.sizes)}" for name, n in outcomes.items())
-        said.append(
-            f"{case} (for {STANDS_FOR[case.treebank]}): above {', '.join(names)} is {shown} lengths"
-        )
-    return "\n".join(said)
+        language = STANDS_FOR[bank.case.treebank]
+        parts.append(f"{bank.case} (for {language}): above {', '.join(names)} is {shown} lengths")
+    return "\n".join(parts)
 
 
-def panels(chosen: BankSettings) -> list[Panel]:
+def _panels(settings: Settings) -> list[Panel]:
     """Training sentences in the first row, test sentences below."""
-    shown = lines([*(method.name for method in SPECTRAL), CCM.name, RIGHT.name], None, OWN.name)
-    order = sorted(chosen.cases, key=lambda case: case.part, reverse=True)
-    known = {method.name: method for method in METHODS}
+    shown = lines((*SPECTRAL, CCM, RIGHT), None, TACIT)
+    order = sorted(settings.cases, key=lambda case: case.part, reverse=True)
+    methods = {method.name: method for method in METHODS}
     return [
         Panel(
             str(case),
             case,
-            tuple(line for line in shown if has_vectors(known[line.method], case.treebank)),
+            tuple(line for line in shown if has_vectors(methods[line.method], case.treebank)),
         )
         for case in order
     ]
@@ -239,33 +246,20 @@ EXPERIMENT = Experiment(
         "heuristic are nearer to the true ones in English than elsewhere."
     ),
     parts=(
-        Inequality(
-            "in English CCM is above NN, CC and BC on the shortest sentences, of both parts",
-            behind_on_short_sentences,
-        ),
-        Inequality(
-            "NN, CC and BC are above CCM on sentences of every length, on every treebank",
-            ahead_on_long_sentences,
-        ),
-        Inequality("in Chinese BC is above CCM at every length", ahead_in_chinese),
-        Inequality(
-            "in English the mean over the lengths is higher for NN than for CC and BC, of both parts",
-            neural_ahead,
-        ),
-        Inequality(
-            "with the true top bracket, BC gains less in English than in either other language, at every "
-            "length",
-            heuristic_best_in_english,
-        ),
+        _behind_on_short_sentences,
+        _ahead_on_long_sentences,
+        _ahead_in_chinese,
+        _neural_ahead,
+        _heuristic_best_in_english,
     ),
     settings={
-        "paper": settings(),
-        "small": settings((10, 20, 40), (5, 8, 12), 10),
-        "tiny": replace(settings((6, 10)), methods=of_few_features(METHODS, 8)),
+        "paper": _settings(),
+        "small": _settings((10, 20, 40), (5, 8, 12), 10),
+        "tiny": replace(_settings((6, 10)), methods=of_few_features(METHODS, 8)),
     },
-    panels=panels,
+    panels_of=_panels,
     measures=("f1",),
-    ours=OURS,
-    need=all_there,
-    table=table,
+    tacit_forms=TACIT_FORMS,
+    check_data=check_treebanks,
+    table=_table,
 )

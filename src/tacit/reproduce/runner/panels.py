@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.plot import style
-from tacit.reproduce.runner.outcomes import Family
 from tacit.reproduce.runner.runs import Runs
+from tacit.reproduce.runner.trials import Case, Method
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,31 +75,33 @@ class Panel:
     """One column of the picture."""
 
     title: str
-    case: Family
+    case: Case
     lines: tuple[Line, ...]
 
 
 def lines(
-    names: Sequence[str], ours: Mapping[str, str] | None = None, other: str | None = None
+    methods: Sequence[Method],
+    tacit_forms: Mapping[str, str] | None = None,
+    other: Method | None = None,
 ) -> tuple[Line, ...]:
     """Lines of a panel, in the order of the legend.
 
     Parameters
     ----------
-    names : sequence of str
-        Methods of the seed.
-    ours : mapping, optional
-        Tacit's own form of some of them, by name; dashed and of the same colour.
-    other : str, optional
+    methods : sequence of Method
+        Those of the seed.
+    tacit_forms : mapping, optional
+        Tacit's own form of some of them, both by name; dashed and of the same colour.
+    other : Method, optional
         One more of Tacit's methods, in black.
     """
-    marks = dict(zip(names, MARKS, strict=False))
-    found = [Line(name, name, *marks[name]) for name in names]
-    shown = {own: marks[name] for name, own in (ours or {}).items()}
-    found += [Line(own, own, *mark, dashed=True) for own, mark in shown.items()]
+    marks = {method.name: mark for method, mark in zip(methods, MARKS, strict=False)}
+    solid = [Line(method.name, method.name, *marks[method.name]) for method in methods]
+    same_marks = {form: marks[name] for name, form in (tacit_forms or {}).items()}
+    dashed = [Line(form, form, *mark, dashed=True) for form, mark in same_marks.items()]
     if other is not None:
-        found.append(Line(other, other, style.BLACK, "x", dashed=True))
-    return tuple(found)
+        dashed.append(Line(other.name, other.name, style.BLACK, "x", dashed=True))
+    return (*solid, *dashed)
 
 
 def picture(
@@ -129,7 +131,7 @@ def picture(
     legend_columns = _legend_columns(labels, width)
     n_lines = math.ceil(len(labels) / legend_columns)
     size = (width, 2.3 * n_rows + 0.9 + 0.2 * max(n_lines, 2))
-    along = runs.rows[0].along
+    along = runs.rows[0].trial.study.size
     figure = Figure(figsize=size, layout="constrained")
     shared: Literal["all", "row"] = "all" if in_two else "row"
     grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=shared, squeeze=False)
@@ -160,13 +162,13 @@ def picture(
         ncols=legend_columns,
         frameon=False,
         fontsize=style.FONT_SIZE,
-        title=_what_is_drawn(runs, over),
+        title=_legend_title(runs, over),
         title_fontsize=style.FONT_SIZE - 1,
     )
     return figure
 
 
-def _what_is_drawn(runs: Runs, over: str) -> str:
+def _legend_title(runs: Runs, over: str) -> str:
     """What lines and bands are, in words; of a single run there is no median."""
     if len({row.seed for row in runs.rows}) == 1:
         return "lines: a single run each"
@@ -208,13 +210,13 @@ def _draw(ax: Axes, runs: Runs, line: Line, measure: str) -> None:
     """A method's medians; sizes at which it mostly failed have no mark."""
     import numpy as np
 
-    own = runs.where(method=line.method)
+    runs = runs.where(method=line.method)
     sizes, middles, lows, highs = [], [], [], []
-    for size in own.sizes:
-        values = [getattr(row, measure) for row in own.at(size).rows]
+    for size in runs.sizes:
         # Quartiles that are among the values: between a number and inf there is nothing.
+        values = runs.at(size).column(measure)
         low, high = np.quantile(values, [0.25, 0.75], method="nearest")
-        middle = own.at(size).median(measure)
+        middle = runs.at(size).median(measure)
         if math.isfinite(middle) and (middle > 0 or measure in LINEAR or measure in PLAIN_UP_TO):
             sizes.append(size)
             middles.append(middle)
@@ -255,16 +257,8 @@ def _limit(row: Sequence[Axes], most: float) -> None:
         ]
         if lost:
             text = f"above this: {', '.join(lost)}"
-            ax.text(
-                0.98,
-                0.97,
-                text,
-                ha="right",
-                va="top",
-                transform=ax.transAxes,
-                fontsize=7,
-                color=style.DIM,
-            )
+            note = ax.text(0.98, 0.97, text, ha="right", va="top", transform=ax.transAxes)
+            note.set(fontsize=7, color=style.DIM)
 
 
 def _dress(ax: Axes, along: str, measure: str) -> None:

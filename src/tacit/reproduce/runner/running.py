@@ -8,14 +8,13 @@ from typing import Any
 
 from tacit.core.arguments import did_you_mean
 from tacit.errors import ArgumentError
-from tacit.reproduce.runner.grids import GridTrial
-from tacit.reproduce.runner.outcomes import Outcome
-from tacit.reproduce.runner.records import append_run, open_record, read_runs
-from tacit.reproduce.runner.runs import Runs
-from tacit.reproduce.runner.verdicts import Experiment, Verdict, verdict
+from tacit.reproduce.runner.claims import Experiment, Verdict, verdict
+from tacit.reproduce.runner.records import append_line, open_record, read_results
+from tacit.reproduce.runner.runs import Run, Runs
+from tacit.reproduce.runner.trials import Trial, cell
 
-# Where each experiment lives, in the order of the papers.
-HOMES = {
+# The module of each experiment, in the order of the papers.
+MODULES = {
     "fig-4.4": "trees.fig_4_4",
     "fig-4.5": "trees.fig_4_5",
     "fig-4.6": "trees.fig_4_6",
@@ -54,17 +53,18 @@ def listing() -> list[tuple[str, str]]:
     >>> [name for name, claim in listing()][:2]
     ['fig-4.4', 'fig-4.5']
     """
-    return [(name, experiment(name).claim) for name in HOMES]
+    return [(name, experiment_of(name).claim) for name in MODULES]
 
 
-def experiment(name: str) -> Experiment:
+def experiment_of(name: str) -> Experiment:
     """The experiment of a name."""
-    if name not in HOMES:
-        guess = did_you_mean(name, HOMES).replace(".", ";")
-        raise ArgumentError(f"no experiment is called {name!r}{guess} there are {', '.join(HOMES)}")
-    module = importlib.import_module(f"tacit.reproduce.{HOMES[name]}")
-    found: Experiment = module.EXPERIMENT
-    return found
+    if name not in MODULES:
+        guess = did_you_mean(name, MODULES).replace(".", ";")
+        names = ", ".join(MODULES)
+        raise ArgumentError(f"no experiment is called {name!r}{guess} there are {names}")
+    module = importlib.import_module(f"tacit.reproduce.{MODULES[name]}")
+    experiment: Experiment = module.EXPERIMENT
+    return experiment
 
 
 def run(name: str, *, scale: str = "small", out: Path | str, progress: Any = None) -> Verdict:
@@ -104,45 +104,53 @@ def run(name: str, *, scale: str = "small", out: Path | str, progress: Any = Non
     from tacit.core.threads import limit_threads
     from tacit.plot.style import pyplot
 
-    asked = experiment(name)
-    if scale not in asked.settings:
+    experiment = experiment_of(name)
+    if scale not in experiment.settings:
         raise ArgumentError(f"scale={scale!r} is not known; choose one of {SCALES}")
     pyplot()  # no runs without a picture of them
-    asked.need()
-    settings = asked.settings[scale]
+    experiment.check_data()
+    settings = experiment.settings[scale]
     csv = Path(out) / f"{name}-{scale}.csv"
-    done = read_runs(csv, settings.kind)
-    open_record(csv, settings.kind)
+    results = read_results(csv, settings)
+    open_record(csv, settings.columns)
     trials = settings.trials()
-    left = [trial for trial in trials if trial.key not in done]
+    missing = [trial for trial in trials if trial.key not in results]
     # One thread, so that CPU times compare.
     with reporting(progress) as report, limit_threads(1):
-        work, finished = sum(trial.work for trial in left), 0
-        for trial in left:
+        work, finished = sum(map(settings.study.work, missing)), 0
+        for trial in missing:
             report(finished / work, str(trial))
-            each = done[trial.key] = perform(trial)
-            append_run(csv, each)
-            finished += trial.work
-    runs = Runs(tuple(done[trial.key] for trial in trials))
+            run = perform(trial)
+            append_line(csv, run.cells)
+            results[trial.key] = run.results
+            finished += settings.study.work(trial)
+    runs = Runs(tuple(Run(trial, results[trial.key]) for trial in trials))
     png = csv.with_suffix(".png")
-    _save_picture(asked, scale, runs, png)
-    asked.more(csv)
-    return verdict(asked, runs, csv, png)
+    _save_picture(experiment, scale, runs, png)
+    experiment.draw_more(csv)
+    return verdict(experiment, runs, csv, png)
 
 
-def perform(trial: GridTrial[Any]) -> Outcome:
-    """Run a trial, whatever its kind."""
-    return trial.run()
+def perform(trial: Trial) -> Run:
+    """Fit and judge; numbers are rounded as in the table, so that reading it gives the same run."""
+    study = trial.study
+    fit = study.fit(trial)
+    measured: dict[str, float | str] = {"seconds": fit.seconds}
+    if fit.error is not None and "failure" in study.results:
+        measured |= {"failure": " ".join(str(fit.error).split())}
+    else:
+        measured |= study.judge(trial, fit.value)
+    return Run(trial, study.parse(cell(measured.get(name, v)) for name, v in study.results.items()))
 
 
-def _save_picture(asked: Experiment, scale: str, runs: Runs, png: Path) -> None:
+def _save_picture(experiment: Experiment, scale: str, runs: Runs, png: Path) -> None:
     from tacit.core.files.atomic import atomic_path
     from tacit.reproduce.runner.panels import picture
 
-    if asked.draw is not None:
-        figure = asked.draw(runs)
+    if experiment.draw is not None:
+        figure = experiment.draw(runs)
     else:
-        panels = asked.panels(asked.settings[scale])
-        figure = picture(runs, asked.title, panels, asked.measures, asked.over)
+        panels = experiment.panels(experiment.settings[scale])
+        figure = picture(runs, experiment.title, panels, experiment.measures, experiment.over)
     with atomic_path(png) as temporary:
         figure.savefig(temporary, dpi=160)

@@ -1,4 +1,4 @@
-"""Pictures of tables of perplexities: a column for each text, a line for each model."""
+"""Pictures of tables of perplexities: a column for each text, a row for each model."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tacit.plot import style
+from tacit.reproduce.runner.runs import Run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tacit.reproduce.language.texts import TextRun
-
 MOST_IN_A_ROW = 4
 
 
-def dots(title: str, texts: Sequence[tuple[str, Sequence[tuple[str, TextRun]]]]) -> Figure:
+def scatter_plot(title: str, texts: Sequence[tuple[str, Sequence[tuple[str, Run]]]]) -> Figure:
     """The figure: perplexities of the test text, with its standard deviation, and of the other.
 
     Parameters
@@ -54,7 +53,7 @@ def dots(title: str, texts: Sequence[tuple[str, Sequence[tuple[str, TextRun]]]])
     return figure
 
 
-def _draw(ax: Axes, runs: Sequence[TextRun]) -> None:
+def _draw(ax: Axes, runs: Sequence[Run]) -> None:
     places = range(len(runs))
     ax.plot(
         [run.valid for run in runs],

@@ -1,27 +1,26 @@
 """Survey, section 3.3: the next part of speech by weighted automata, EM and n-grams.
 
-The survey tells of the experiment of Balle et al. with two bases of Hankel blocks: single symbols, and the
+The survey reports the experiment of Balle et al. with two bases of Hankel blocks: single symbols, and the
 most frequent substrings. Its treebank is not free; `load_postags` has another, of 12,544 training sentences,
-with 17 universal tags as in the survey and with 49 of its own. The numbers of states are chosen by sentences
-that are neither learnt from nor judged on.
+with 17 universal tags as in the survey and with 49 of its own. The numbers of states are chosen on validation
+sentences.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from tacit.reproduce.runner.grids import Method
-from tacit.reproduce.runner.panels import Panel, lines
+from tacit.reproduce.runner.claims import Experiment, Finding, counted, inequality
+from tacit.reproduce.runner.panels import lines
 from tacit.reproduce.runner.runs import Runs
-from tacit.reproduce.runner.verdicts import Experiment, Finding, Inequality, counted
+from tacit.reproduce.runner.tables import aligned
+from tacit.reproduce.runner.trials import Method
 from tacit.reproduce.sequences.tags import (
     EM,
     HANKEL,
     NGRAMS,
     PROBABILISTIC,
+    STUDY,
     WEIGHTED,
     TagCase,
-    TagSettings,
     tags_of,
 )
 
@@ -34,104 +33,78 @@ SUBSTRINGS = Method(
     "spectral, substrings", HANKEL, (("basis", 500), ("max_length", 4)), as_printed=True
 )
 BY_EM = Method("EM", EM, (("n_restarts", 3), ("max_iter", 100)))
-OWN_WEIGHTED = Method("weighted automaton", WEIGHTED)
-OWN_STATES = Method("probabilistic automaton", PROBABILISTIC, (("learn", "em"),))
-METHODS = (UNIGRAM, BIGRAM, TRIGRAM, SYMBOLS, SUBSTRINGS, BY_EM, OWN_WEIGHTED, OWN_STATES)
+TACIT_WEIGHTED = Method("weighted automaton", WEIGHTED)
+TACIT_PROBABILISTIC = Method("probabilistic automaton", PROBABILISTIC, (("learn", "em"),))
+SPECTRAL = (SYMBOLS, SUBSTRINGS)
+SURVEY = (UNIGRAM, BIGRAM, TRIGRAM, *SPECTRAL, BY_EM)
+METHODS = (*SURVEY, TACIT_WEIGHTED, TACIT_PROBABILISTIC)
 
-SPECTRAL = (SYMBOLS.name, SUBSTRINGS.name)
-OURS = {SUBSTRINGS.name: OWN_WEIGHTED.name, BY_EM.name: OWN_STATES.name}
+TACIT_FORMS = {SUBSTRINGS.name: TACIT_WEIGHTED.name, BY_EM.name: TACIT_PROBABILISTIC.name}
 MUCH_LESS = 0.1  # of the time
 
 
-def settings(sizes: Sequence[int], *cases: TagCase) -> TagSettings:
-    """So many numbers of states; what is random starts once, but EM by itself more often."""
-    return TagSettings(cases, METHODS, tuple(sizes), 1)
+def best_size(runs: Runs, method: Method) -> int:
+    """The number of states that errs least often on the validation sentences."""
+    return min(runs.sizes, key=lambda size: runs.at(size).median("wrong_aside", method=method))
 
 
-def kinds_of(runs: Runs) -> list[Runs]:
-    """The runs of each set of tags."""
-    return [runs.where(kind=kind) for kind in dict.fromkeys(row.kind for row in runs.rows)]
+def at_best(runs: Runs, method: Method, measure: str = "wrong") -> float:
+    """A result with that number of states."""
+    return runs.at(best_size(runs, method)).median(measure, method=method)
 
 
-def ahead_of_short_contexts(runs: Runs) -> Finding:
-    """EM and both bases against n-grams that look back at no tag or at one."""
+@inequality(
+    "with the number of states chosen aside, EM and both bases err less often than unigrams and "
+    "bigrams, on every set of tags"
+)
+def _ahead_of_short_contexts(runs: Runs) -> Finding:
     outcomes = [
-        chosen(own, name) < chosen(own, other.name)
-        for own in kinds_of(runs)
-        for name in (*SPECTRAL, BY_EM.name)
+        at_best(tags, method) < at_best(tags, other)
+        for tags in runs.by_case()
+        for method in (*SPECTRAL, BY_EM)
         for other in (UNIGRAM, BIGRAM)
     ]
-    names = (BIGRAM.name, *SPECTRAL, BY_EM.name)
     shown = " and ".join(
-        ", ".join(f"{name} {chosen(own, name):.4f}" for name in names) for own in kinds_of(runs)
+        ", ".join(f"{m.name} {at_best(tags, m):.4f}" for m in (BIGRAM, *SPECTRAL, BY_EM))
+        for tags in runs.by_case()
     )
-    found = counted("comparisons", outcomes)
-    return Finding(found.held, f"{found.seen}; {shown}")
+    finding = counted("comparisons", outcomes)
+    return Finding(finding.held, f"{finding.seen}; {shown}")
 
 
-def comparable(runs: Runs) -> Finding:
-    """The distance of spectral from EM, and of both from the bigrams."""
+@inequality("the nearer basis is nearer to EM than half of EM's distance from bigrams")
+def _comparable(runs: Runs) -> Finding:
     near_and_far = []
-    for own in kinds_of(runs):
-        by_em, bigram = chosen(own, BY_EM.name), chosen(own, BIGRAM.name)
-        near = min(abs(chosen(own, name) - by_em) for name in SPECTRAL)
+    for tags in runs.by_case():
+        by_em, bigram = at_best(tags, BY_EM), at_best(tags, BIGRAM)
+        near = min(abs(at_best(tags, method) - by_em) for method in SPECTRAL)
         near_and_far.append((near, bigram - by_em))
     shown = "; ".join(f"{near:.4f} and {far:.4f}" for near, far in near_and_far)
     return Finding(all(near < far / 2 for near, far in near_and_far), shown)
 
 
-def much_faster(runs: Runs) -> Finding:
-    """The CPU time of either basis against that of EM, each with its chosen number of states."""
+@inequality(f"with these, either basis takes less than {MUCH_LESS:g} of the time of EM")
+def _much_faster(runs: Runs) -> Finding:
     ratios = [
-        _seconds(own, name) / _seconds(own, BY_EM.name)
-        for own in kinds_of(runs)
-        for name in SPECTRAL
+        at_best(tags, method, "seconds") / at_best(tags, BY_EM, "seconds")
+        for tags in runs.by_case()
+        for method in SPECTRAL
     ]
     shown = " and ".join(f"{ratio:.4f}" for ratio in ratios)
     return Finding(all(ratio < MUCH_LESS for ratio in ratios), f"{shown} of the time of EM")
 
 
-def _seconds(runs: Runs, method: str) -> float:
-    return runs.at(best_size(runs, method)).median("seconds", method=method)
-
-
-def best_size(runs: Runs, method: str) -> int:
-    """The number of states that errs least often on the sentences to choose by."""
-    return min(runs.sizes, key=lambda size: runs.at(size).median("wrong_aside", method=method))
-
-
-def chosen(runs: Runs, method: str) -> float:
-    """The share of wrong answers with that number of states."""
-    return runs.at(best_size(runs, method)).median("wrong", method=method)
-
-
-def table(runs: Runs) -> str:
-    """What became of every method, with the number of states that was chosen."""
-    width = max(len(each.name) for each in METHODS)
+def _table(runs: Runs) -> str:
+    """The results of every method, with the number of states that was chosen."""
     parts = []
-    for own in kinds_of(runs):
-        kind = own.rows[0].kind
-        parts.append(f"{kind:{width}}{'states':>8}{'wrong':>9}{'nats':>10}{'CPU s':>9}")
-        parts += [_line(own, method, width) for method in METHODS]
+    for tags in runs.by_case():
+        rows = []
+        for method in METHODS:
+            states = "" if method.learn == NGRAMS else str(best_size(tags, method))
+            wrong, nats, seconds = (at_best(tags, method, m) for m in ("wrong", "nats", "seconds"))
+            rows.append((method.name, [states, f"{wrong:.4f}", f"{nats:.4f}", f"{seconds:.3f}"]))
+        parts += [tags.case.kind, *aligned(["states", "wrong", "nats", "CPU s"], rows)]
     return "\n".join(parts)
-
-
-def _line(runs: Runs, method: Method, width: int) -> str:
-    size = best_size(runs, method.name)
-    own = runs.at(size)
-    cells = [own.median(name, method=method.name) for name in ("wrong", "nats", "seconds")]
-    states = "" if method.learn == NGRAMS else str(size)
-    wrong, nats, seconds = cells
-    return f"{method.name:{width}}{states:>8}{wrong:9.4f}{nats:10.4f}{seconds:9.3f}"
-
-
-def panels(chosen_settings: TagSettings) -> list[Panel]:
-    """One panel for each set of tags."""
-    names = [each.name for each in (UNIGRAM, BIGRAM, TRIGRAM, SYMBOLS, SUBSTRINGS, BY_EM)]
-    return [
-        Panel(f"{case.kind}, {case.n_train} training sentences", case, lines(names, OURS))
-        for case in chosen_settings.cases
-    ]
 
 
 EXPERIMENT = Experiment(
@@ -142,29 +115,17 @@ EXPERIMENT = Experiment(
         "comparably and better than unigrams and bigrams; the spectral algorithm takes significantly less "
         "time than EM."
     ),
-    parts=(
-        Inequality(
-            "with the number of states chosen aside, EM and both bases err less often than unigrams and "
-            "bigrams, on every set of tags",
-            ahead_of_short_contexts,
-        ),
-        Inequality(
-            "the nearer basis is nearer to EM than half of EM's distance from bigrams", comparable
-        ),
-        Inequality(
-            f"with these, either basis takes less than {MUCH_LESS:g} of the time of EM",
-            much_faster,
-        ),
-    ),
+    parts=(_ahead_of_short_contexts, _comparable, _much_faster),
     settings={
-        "paper": settings((2, 5, 10, 20, 30, 50), TagCase(), TagCase("xpos")),
-        "small": settings((2, 5, 10, 20), TagCase(n_train=5000)),
-        "tiny": settings((2, 4), TagCase(n_train=120, n_aside=30, n_test=30)),
+        "paper": STUDY.settings((TagCase(), TagCase("xpos")), METHODS, (2, 5, 10, 20, 30, 50), 1),
+        "small": STUDY.settings((TagCase(n_train=5000),), METHODS, (2, 5, 10, 20), 1),
+        "tiny": STUDY.settings((TagCase("upos", 120, 30, 30),), METHODS, (2, 4), 1),
     },
-    panels=panels,
+    lines=lines(SURVEY, TACIT_FORMS),
+    panel_title=lambda case: f"{case.kind}, {case.n_train} training sentences",
     measures=("wrong", "seconds"),
-    ours=OURS,
+    tacit_forms=TACIT_FORMS,
     over="random starts",
-    need=lambda: tags_of(TagCase()),
-    table=table,
+    check_data=lambda: tags_of(TagCase()),
+    table=_table,
 )

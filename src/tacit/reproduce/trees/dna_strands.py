@@ -30,7 +30,7 @@ STANDS_FOR = {
 }
 
 # What is left of the poly(A) sequences without the signal at 100 to 105: fifty letters on either side.
-_POLYA_PLACES = (*range(50, 100), *range(106, 156))
+_POLYA_POSITIONS = (*range(50, 100), *range(106, 156))
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,28 +39,28 @@ class Strands:
 
     names: tuple[str, ...]  # of the classes
     classes: NDArray[np.int64]  # (row,)
-    signs: NDArray[np.str_]  # (row, place)  one letter each
+    signs: NDArray[np.str_]  # (row, position)  one letter each
 
     @property
     def codes(self) -> NDArray[np.int16]:
-        """(row, place) Numbers of the nucleotides; -1 where a letter stands for several."""
-        found = np.full(self.signs.shape, -1, dtype=np.int16)
+        """(row, position) Numbers of the nucleotides; -1 where a letter stands for several."""
+        codes = np.full(self.signs.shape, -1, dtype=np.int16)
         for code, letter in enumerate(LETTERS):
-            found[self.signs == letter] = code
-        return found
+            codes[self.signs == letter] = code
+        return codes
 
     @property
     def sequence(self) -> NDArray[np.int64]:
         """(row,) Which of the distinct sequences each row has."""
-        _, found = np.unique(self.signs, axis=0, return_inverse=True)
-        return found.reshape(-1).astype(np.int64)
+        _, numbers = np.unique(self.signs, axis=0, return_inverse=True)
+        return numbers.reshape(-1).astype(np.int64)
 
     def evidence(self, rows: NDArray[np.int64]) -> Evidence:
-        """What some of the rows say: a letter that stands for several is a set of them."""
+        """Some of the rows as evidence: a letter that stands for several is a set of them."""
         codes, signs = np.asfortranarray(self.codes[rows]), self.signs[rows]
         soft = {}
-        for place in np.flatnonzero(((codes < 0) & (signs != "N")).any(axis=0)).tolist():
-            soft[place] = np.array([likelihoods(sign) for sign in signs[:, place]])
+        for position in np.flatnonzero(((codes < 0) & (signs != "N")).any(axis=0)).tolist():
+            soft[position] = np.array([likelihoods(sign) for sign in signs[:, position]])
         return Evidence(codes, soft)
 
 
@@ -83,8 +83,8 @@ def strands(data: str) -> Strands:
     Parameters
     ----------
     data : {"polya", "splice"}
-        True and false signals to end a gene, fifty letters on either side of the signal AATAAA, which both
-        have; junctions where genes are spliced and other places, sixty letters.
+        True and false poly(A) signals, fifty letters on either side of the signal AATAAA, which both
+        have; splice junctions and other positions, sixty letters.
 
     Raises
     ------
@@ -95,10 +95,10 @@ def strands(data: str) -> Strands:
 
     if data == "polya":
         table = load_polya("omni")
-        return _of_columns(table["label"], [table[f"p{place}"] for place in _POLYA_PLACES])
+        return _of_columns(table["label"], [table[f"p{position}"] for position in _POLYA_POSITIONS])
     assert data == "splice", data
     table = load_splice(ambiguous="letter")
-    return _of_columns(table["class"], [table[f"p{place}"] for place in range(60)])
+    return _of_columns(table["class"], [table[f"p{position}"] for position in range(60)])
 
 
 def _of_columns(labels: NDArray[np.object_], columns: Sequence[NDArray[np.object_]]) -> Strands:

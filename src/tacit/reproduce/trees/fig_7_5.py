@@ -4,56 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tacit.reproduce.runner.grids import Method
-from tacit.reproduce.runner.panels import Panel, lines
+from tacit.reproduce.runner.claims import Experiment, Finding, counted, inequality
+from tacit.reproduce.runner.panels import lines
 from tacit.reproduce.runner.runs import Runs
-from tacit.reproduce.runner.verdicts import Experiment, Finding, Inequality, counted
-from tacit.reproduce.trees.trials import THESIS_SIZES, Case, Settings
+from tacit.reproduce.runner.trials import Method, Settings
+from tacit.reproduce.trees.synthetic import STUDY, THESIS_SIZES, TreeCase
 
 # "For both methods we use a linear system size of 1."
 ORIGINAL_OPTIONS = (("n_views", 1), ("representation", "tensor"))
 ALTERNATE_OPTIONS = (("n_views", 1), ("representation", "matrix"))
 ORIGINAL = Method("original", "spectral", ORIGINAL_OPTIONS, as_printed=True)
 ALTERNATE = Method("alternate", "spectral", ALTERNATE_OPTIONS, as_printed=True)
-OWN_ORIGINAL = Method("Tacit original", "spectral", ORIGINAL_OPTIONS)
-OWN_ALTERNATE = Method("Tacit alternate", "spectral", ALTERNATE_OPTIONS)
-METHODS = (ORIGINAL, ALTERNATE, OWN_ORIGINAL, OWN_ALTERNATE)
-OURS = {ORIGINAL.name: OWN_ORIGINAL.name, ALTERNATE.name: OWN_ALTERNATE.name}
-LINES = lines((ALTERNATE.name, ORIGINAL.name), OURS)
+TACIT_ORIGINAL = Method("Tacit original", "spectral", ORIGINAL_OPTIONS)
+TACIT_ALTERNATE = Method("Tacit alternate", "spectral", ALTERNATE_OPTIONS)
+METHODS = (ORIGINAL, ALTERNATE, TACIT_ORIGINAL, TACIT_ALTERNATE)
+TACIT_FORMS = {ORIGINAL.name: TACIT_ORIGINAL.name, ALTERNATE.name: TACIT_ALTERNATE.name}
+LINES = lines((ALTERNATE, ORIGINAL), TACIT_FORMS)
 
 
-def settings(trees: Sequence[str], sizes: Sequence[int], n_seeds: int) -> Settings:
-    """Six categories and two hidden states, on every tree."""
-    cases = tuple(Case(tree, n_categories=6, n_states=2) for tree in trees)
-    return Settings(cases, METHODS, tuple(sizes), n_seeds)
+def _settings(trees: Sequence[str], sizes: Sequence[int], n_seeds: int) -> Settings:
+    cases = [TreeCase(tree, n_categories=6, n_states=2) for tree in trees]
+    return STUDY.settings(cases, METHODS, sizes, n_seeds)
 
 
-def few_rows(runs: Runs) -> Finding:
-    """The original ahead, at the smallest size."""
+@inequality("at the smallest size the original's error is below the alternate's on every tree")
+def _few_rows(runs: Runs) -> Finding:
     n = runs.sizes[0]
-    outcomes = [
-        own.error(ORIGINAL.name, n) < own.error(ALTERNATE.name, n)
-        for own in map(runs.of, runs.cases)
-    ]
+    outcomes = [tree.error(ORIGINAL, n) < tree.error(ALTERNATE, n) for tree in runs.by_case()]
     return counted(f"trees at {n} rows", outcomes)
 
 
-def many_rows(runs: Runs) -> Finding:
-    """The alternate ahead, at the largest size."""
+@inequality("at the largest size the alternate's error is below the original's on every tree")
+def _many_rows(runs: Runs) -> Finding:
     n = runs.sizes[-1]
-    outcomes = [
-        own.error(ALTERNATE.name, n) < own.error(ORIGINAL.name, n)
-        for own in map(runs.of, runs.cases)
-    ]
+    outcomes = [tree.error(ALTERNATE, n) < tree.error(ORIGINAL, n) for tree in runs.by_case()]
     return counted(f"trees at {n} rows", outcomes)
-
-
-def panels(chosen: Settings) -> list[Panel]:
-    """A column for each tree."""
-    return [
-        Panel(f"{case.tree[1]} children, depth {case.tree[2]}", case, LINES)
-        for case in chosen.cases
-    ]
 
 
 EXPERIMENT = Experiment(
@@ -63,22 +48,14 @@ EXPERIMENT = Experiment(
         "With few rows the original spectral algorithm is more robust; as they become more, the alternate "
         "one consistently performs better."
     ),
-    parts=(
-        Inequality(
-            "at the smallest size the original's error is below the alternate's on every tree",
-            few_rows,
-        ),
-        Inequality(
-            "at the largest size the alternate's error is below the original's on every tree",
-            many_rows,
-        ),
-    ),
+    parts=(_few_rows, _many_rows),
     settings={
-        "paper": settings(("t33", "t34", "t43", "t44"), THESIS_SIZES, 10),
-        "small": settings(("t33", "t34", "t43", "t44"), (100, 1000, 10_000, 100_000), 10),
-        "tiny": settings(("t33",), (60, 200), 1),
+        "paper": _settings(("t33", "t34", "t43", "t44"), THESIS_SIZES, 10),
+        "small": _settings(("t33", "t34", "t43", "t44"), (100, 1000, 10_000, 100_000), 10),
+        "tiny": _settings(("t33",), (60, 200), 1),
     },
-    panels=panels,
+    lines=LINES,
+    panel_title=lambda case: f"{case.tree[1]} children, depth {case.tree[2]}",
     measures=("error",),
-    ours=OURS,
+    tacit_forms=TACIT_FORMS,
 )

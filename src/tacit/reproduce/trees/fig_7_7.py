@@ -1,5 +1,5 @@
 """Thesis, figure 7.7: diagonally dominant tables on a tree of 4 children and depth 3."""
 
-from tacit.reproduce.trees.diagonals import experiment
+from tacit.reproduce.trees.fig_7_6 import diagonals
 
-EXPERIMENT = experiment("fig-7.7", "t43")
+EXPERIMENT = diagonals("fig-7.7", "t43")

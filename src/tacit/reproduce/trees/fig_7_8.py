@@ -8,62 +8,55 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tacit.reproduce.runner.grids import Method
-from tacit.reproduce.runner.panels import Panel, lines
+from tacit.reproduce.runner.claims import Experiment, Finding, counted, inequality
+from tacit.reproduce.runner.panels import lines
 from tacit.reproduce.runner.runs import Runs, in_standard_errors
-from tacit.reproduce.runner.verdicts import Experiment, Finding, Inequality, counted
+from tacit.reproduce.runner.trials import Method, Settings
 from tacit.reproduce.trees.fig_7_5 import ALTERNATE_OPTIONS
-from tacit.reproduce.trees.trials import Case, Settings
+from tacit.reproduce.trees.synthetic import STUDY, TreeCase
 
 SPECTRAL = Method("spectral", "spectral", ALTERNATE_OPTIONS, as_printed=True)
-OWN_SPECTRAL = Method("Tacit spectral", "spectral", ALTERNATE_OPTIONS)
+TACIT_SPECTRAL = Method("Tacit spectral", "spectral", ALTERNATE_OPTIONS)
 MOSSEL_ROCH = Method("Mossel-Roch", "mossel-roch")
-OURS = {SPECTRAL.name: OWN_SPECTRAL.name}
+TACIT_FORMS = {SPECTRAL.name: TACIT_SPECTRAL.name}
 
+TREES = ("broad4", "broad9", "deep4", "deep5")
 SIZES = (200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 750_000)
 
 # "Practically all sample sizes": nine of ten.
 PRACTICALLY_ALL = 0.9
 
 
-def settings(trees: Sequence[str], sizes: Sequence[int], n_seeds: int) -> Settings:
-    """Two categories and two hidden states, on every tree."""
-    cases = tuple(Case(tree, n_categories=2, n_states=2) for tree in trees)
-    methods = (SPECTRAL, MOSSEL_ROCH, OWN_SPECTRAL)
-    return Settings(cases, methods, tuple(sizes), n_seeds)
+def _settings(trees: Sequence[str], sizes: Sequence[int], n_seeds: int) -> Settings:
+    cases = [TreeCase(tree, n_categories=2, n_states=2) for tree in trees]
+    return STUDY.settings(cases, (SPECTRAL, MOSSEL_ROCH, TACIT_SPECTRAL), sizes, n_seeds)
 
 
-def nearly_everywhere(runs: Runs) -> Finding:
-    """Sizes of each tree at which spectral is ahead."""
+@inequality("spectral's error is below Mossel-Roch's at 9 of 10 sizes on every tree")
+def _nearly_everywhere(runs: Runs) -> Finding:
     outcomes = []
-    for own in map(runs.of, runs.cases):
-        ahead = [own.error(SPECTRAL.name, n) < own.error(MOSSEL_ROCH.name, n) for n in own.sizes]
+    for tree in runs.by_case():
+        ahead = [tree.error(SPECTRAL, n) < tree.error(MOSSEL_ROCH, n) for n in tree.sizes]
         outcomes.append(counted("sizes", ahead, PRACTICALLY_ALL).held)
     return counted("trees", outcomes)
 
 
-def significantly(runs: Runs) -> Finding:
-    """The mean log ratio of the errors on the same rows, in standard errors; failures are left out."""
+@inequality(
+    "the mean log ratio of the errors is more than two standard errors above zero on every tree"
+)
+def _significantly(runs: Runs) -> Finding:
     scores = []
-    for own in map(runs.of, runs.cases):
-        theirs = {
-            (row.n_rows, row.seed): row.error for row in own.where(method=MOSSEL_ROCH.name).rows
-        }
+    for tree in runs.by_case():
+        # On the same rows; failures are left out.
+        peer = {(row.n_rows, row.seed): row.error for row in tree.where(method=MOSSEL_ROCH).rows}
         ratios = [
-            theirs.get((row.n_rows, row.seed), math.nan) / row.error
-            for row in own.where(method=SPECTRAL.name).rows
+            peer.get((row.n_rows, row.seed), math.nan) / row.error
+            for row in tree.where(method=SPECTRAL).rows
         ]
-        scores.append(
-            in_standard_errors([math.log(each) for each in ratios if 0 < each < math.inf])
-        )
+        logs = [math.log(ratio) for ratio in ratios if 0 < ratio < math.inf]
+        scores.append(in_standard_errors(logs))
     shown = ", ".join(f"{score:.1f}" for score in scores)
     return Finding(all(score > 2 for score in scores), f"{shown} standard errors")
-
-
-def panels(chosen: Settings) -> list[Panel]:
-    """A column for each tree."""
-    drawn = lines((SPECTRAL.name, MOSSEL_ROCH.name), OURS)
-    return [Panel(case.tree, case, drawn) for case in chosen.cases]
 
 
 EXPERIMENT = Experiment(
@@ -73,24 +66,14 @@ EXPERIMENT = Experiment(
         "The alternate spectral algorithm significantly outperforms that of Mossel and Roch on all trees for "
         "practically all sample sizes."
     ),
-    parts=(
-        Inequality(
-            "spectral's error is below Mossel-Roch's at 9 of 10 sizes on every tree",
-            nearly_everywhere,
-        ),
-        Inequality(
-            "the mean log ratio of the errors is more than two standard errors above zero on every tree",
-            significantly,
-        ),
-    ),
+    parts=(_nearly_everywhere, _significantly),
     settings={
-        "paper": settings(("broad4", "broad9", "deep4", "deep5"), SIZES, 10),
-        "small": settings(
-            ("broad4", "broad9", "deep4", "deep5"), (200, 1000, 5000, 20_000, 100_000), 10
-        ),
-        "tiny": settings(("deep4",), (200, 500), 2),
+        "paper": _settings(TREES, SIZES, 10),
+        "small": _settings(TREES, (200, 1000, 5000, 20_000, 100_000), 10),
+        "tiny": _settings(("deep4",), (200, 500), 2),
     },
-    panels=panels,
+    lines=lines((SPECTRAL, MOSSEL_ROCH), TACIT_FORMS),
+    panel_title=lambda case: case.tree,
     measures=("error",),
-    ours=OURS,
+    tacit_forms=TACIT_FORMS,
 )

@@ -1,4 +1,4 @@
-"""Sites in DNA told apart: splits of the sequences, a model for each class, and one judged fit.
+"""Signals in DNA: splits of the sequences, a model for each class, and judged fits.
 
 After the thesis, section 5.8.2, and Song et al. (2013), section 6: a model is learnt from the training
 sequences of each class; a test sequence belongs to the class whose model gives it the highest probability.
@@ -8,15 +8,12 @@ No sequence is in both parts, however often it occurs.
 from __future__ import annotations
 
 import math
-import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from tacit.errors import RankError
-from tacit.reproduce.runner.grids import Grid, GridTrial, Method
-from tacit.reproduce.runner.outcomes import Outcome
-from tacit.reproduce.trees.trials import with_all_categories
+from tacit.reproduce.runner.trials import Case, Fit, Method, Results, Study, Trial, timed
+from tacit.reproduce.trees.synthetic import with_all_categories
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,98 +25,69 @@ if TYPE_CHECKING:
     from tacit.reproduce.trees.dna_strands import Strands
     from tacit.trees.structure.topology import Topology
 
+    Networks = tuple[list[Network], int]  # of the classes, and the steps of EM
+
 N_LETTERS = 4
 
 # Sequences of each class in the fit that is not timed.
 WARM_UP_ROWS = 40
 
+RESULTS: Results = {
+    "wrong": math.inf,  # fraction of the test sequences put into a wrong class
+    "wrong_by_bayes": math.inf,  # the same where the classes' fractions of the training set count too
+    "not_positive": 1.0,  # fraction of the estimates behind it that were not positive
+    "seconds": 0.0,  # CPU time of the fits of all classes
+    "n_steps": 0,  # of EM, over all classes and restarts
+    "failure": "",  # why nothing was learnt
+}
+
 
 @dataclass(frozen=True)
-class SiteCase:
+class SiteCase(Case):
     """The sequences, and what is learnt of each class."""
 
     data: str  # a name for `strands`
-    order: int  # of the hidden Markov models, which change with the place
+    order: int  # of the hidden Markov models, which change with the position
     n_states: int
     n_test: int
 
-    @property
-    def columns(self) -> dict[str, Any]:
-        """What all lines of this case have in common."""
-        return asdict(self)
+
+def split_of_trial(trial: Trial) -> Split:
+    """The sequences of a trial, the same for every method."""
+    return split_of(trial.case.data, trial.case.n_test, trial.seed, trial.size)
 
 
-@dataclass(frozen=True)
-class SiteRun(Outcome):
-    """A trial and what came of it: one line of the table."""
-
-    along: ClassVar[str] = "n_rows"
-    first_result: ClassVar[str] = "wrong"
-
-    data: str
-    order: int
-    n_states: int
-    n_test: int
-    n_rows: int
-    seed: int
-    method: str
-    settings: str
-    version: str
-    wrong: float  # share of the test sequences put into a wrong class; inf where nothing was learnt
-    wrong_by_bayes: float  # the same where the classes' shares of the training set count too
-    not_positive: float  # share of the estimates behind it that were not positive
-    seconds: float  # CPU time of the fits of all classes
-    n_steps: int  # of EM, over all classes and restarts
-    failure: str  # why nothing was learnt
-
-
-class SiteTrial(GridTrial[SiteCase]):
-    """One method on one split; sizes are training sequences, of all classes together."""
-
-    rows_per_fit = 2000
-
-    def run(self) -> SiteRun:
-        """Learn and judge."""
-        return perform(self)
-
-    def __str__(self) -> str:
-        return f"split {self.seed + 1}, {self.size} sequences, {self.method.name}"
-
-
-class SiteSettings(Grid[SiteCase]):
-    """Every case with every size, split and method."""
-
-    trial = SiteTrial
-    kind = SiteRun
-
-
-def perform(trial: SiteTrial) -> SiteRun:
-    """Learn a model of every class and judge them together."""
-    import numpy as np
-
-    split = split_of(trial.case.data, trial.case.n_test, trial.seed, trial.size)
+def fit(trial: Trial) -> Fit:
+    """What the trial's method learns of every class, and in how many steps."""
+    split = split_of_trial(trial)
     _warm_up(trial.case, trial.method)
     assert split.tables  # made before the clock starts
-    begun = time.process_time()
-    try:
-        networks, n_steps = learnt_classes(trial, split)
-    except (RankError, np.linalg.LinAlgError) as error:
-        seconds = time.process_time() - begun
-        why = " ".join(str(error).split())
-        return SiteRun.of(trial.key, math.inf, math.inf, 1.0, seconds, 0, why)
-    seconds = time.process_time() - begun
+    return timed(learn_classes, trial, split)
+
+
+def judge(trial: Trial, fitted: Networks) -> Results:
+    """How often the classes are wrong."""
+    import numpy as np
+
+    networks, n_steps = fitted
+    split = split_of_trial(trial)
     scores, not_positive = class_scores(networks, split.test, raw=trial.method.as_printed)
-    wrong = [
-        float(np.mean(each.argmax(axis=0) != split.answers))
-        for each in (scores, with_shares(networks, split))
-    ]
-    return SiteRun.of(trial.key, *wrong, not_positive, seconds, n_steps, "")
+    wrong, wrong_by_bayes = (
+        float(np.mean(values.argmax(axis=0) != split.answers))
+        for values in (scores, with_class_weights(networks, split))
+    )
+    return {
+        "wrong": wrong,
+        "wrong_by_bayes": wrong_by_bayes,
+        "not_positive": not_positive,
+        "n_steps": n_steps,
+    }
 
 
 def class_scores(
     networks: list[Network], rows: Evidence, *, raw: bool
 ) -> tuple[NDArray[np.float64], float]:
-    """(class, row) Numbers that rise with a row's probability, and the share of estimates not positive.
+    """(class, row) Numbers that rise with a row's probability, and the fraction of estimates not positive.
 
     Parameters
     ----------
@@ -139,30 +107,29 @@ def class_scores(
     if not raw:
         return np.stack([log_prob(network, rows).values for network in networks]), not_positive
     beyond = np.isnan(sign) | np.isnan(log_abs)
-    sizes = np.where(beyond, -np.inf, log_abs)
-    most = sizes.max(axis=0)
-    values = sign * np.exp(sizes - np.where(np.isfinite(most), most, 0.0))
+    logs = np.where(beyond, -np.inf, log_abs)
+    most = logs.max(axis=0)
+    values = sign * np.exp(logs - np.where(np.isfinite(most), most, 0.0))
     return np.where(beyond, -np.inf, values), not_positive
 
 
-def with_shares(networks: list[Network], split: Split) -> NDArray[np.float64]:
+def with_class_weights(networks: list[Network], split: Split) -> NDArray[np.float64]:
     """(class, row) Logarithms of the joint probability of class and row; estimates are floored."""
     import numpy as np
 
     logs, _ = class_scores(networks, split.test, raw=False)
-    shares = np.array([[len(rows)] for rows in split.train], dtype=np.float64)
+    sizes = np.array([[len(rows)] for rows in split.train], dtype=np.float64)
     with np.errstate(divide="ignore"):
-        found: NDArray[np.float64] = logs + np.log(shares / shares.sum())
-    return found
+        return np.asarray(logs + np.log(sizes / sizes.sum()))
 
 
-def learnt_classes(trial: SiteTrial, split: Split) -> tuple[list[Network], int]:
+def learn_classes(trial: Trial, split: Split) -> Networks:
     """What the trial's method learns of every class, and in how many steps."""
-    found = [_fitted(trial, table) for table in split.tables]
-    return [network for network, _ in found], sum(n_steps for _, n_steps in found)
+    fits = [_learn(trial, table) for table in split.tables]
+    return [network for network, _ in fits], sum(n_steps for _, n_steps in fits)
 
 
-def _fitted(trial: SiteTrial, table: pa.Table) -> tuple[Network, int]:
+def _learn(trial: Trial, table: pa.Table) -> tuple[Network, int]:
     """What the trial's method learns of one class, and in how many steps."""
     case, method = trial.case, trial.method
     if method.as_printed:
@@ -171,7 +138,7 @@ def _fitted(trial: SiteTrial, table: pa.Table) -> tuple[Network, int]:
     return model.network_, int(model.diagnostics_.get("n_steps", 0))
 
 
-def _as_printed(trial: SiteTrial, table: Any, length: int) -> tuple[Network, int]:
+def _as_printed(trial: Trial, table: Any, length: int) -> tuple[Network, int]:
     from tacit.reproduce.trees.printed import junction_as_printed, learn_as_printed
 
     case, method = trial.case, trial.method
@@ -211,12 +178,18 @@ def _higher_order(length: int, order: int) -> tuple[tuple[str, str], ...]:
 @lru_cache(maxsize=64)
 def _warm_up(case: SiteCase, method: Method) -> None:
     """Learn once from few sequences, so that no trial pays for compiling or planning."""
-    import contextlib
-
-    trial = SiteTrial(case, WARM_UP_ROWS, 0, method)
     split = split_of(case.data, case.n_test, 0, None)
-    with contextlib.suppress(RankError):  # so few rows may not carry the states
-        _fitted(trial, split.tables[0][:WARM_UP_ROWS])
+    timed(_learn, Trial(STUDY, case, WARM_UP_ROWS, 0, method), split.tables[0][:WARM_UP_ROWS])
+
+
+STUDY = Study(
+    size="n_rows",  # of all classes together
+    results=RESULTS,
+    fit=fit,
+    judge=judge,
+    words="split {split}, {size} sequences, {method.name}",
+    work=lambda trial: trial.size + 2000,
+)
 
 
 # -- data ---------------------------------------------------------------------------------------------
@@ -226,7 +199,7 @@ def _warm_up(case: SiteCase, method: Method) -> None:
 class Split:
     """Sequences to learn from, by class, and sequences to judge on."""
 
-    train: tuple[NDArray[np.int16], ...]  # of each class: (row, place)
+    train: tuple[NDArray[np.int16], ...]  # of each class: (row, position)
     test: Evidence
     answers: NDArray[np.int64]  # (row,)  class of each test row
 
@@ -251,19 +224,19 @@ def split_of(data: str, n_test: int, seed: int, n_rows: int | None) -> Split:
     """
     import numpy as np
 
-    found = _strands(data)
+    data_set = _strands(data)
     rng = np.random.default_rng([n_test, seed])
-    test, rest = apart(found.sequence, n_test, rng)
+    test, rest = disjoint_rows(data_set.sequence, n_test, rng)
     train = rest[:n_rows]
-    answers = found.classes[train]
-    each = tuple(
-        np.asfortranarray(found.codes[train[answers == number]])
-        for number in range(len(found.names))
+    answers = data_set.classes[train]
+    by_class = tuple(
+        np.asfortranarray(data_set.codes[train[answers == number]])
+        for number in range(len(data_set.names))
     )
-    return Split(each, found.evidence(test), found.classes[test])
+    return Split(by_class, data_set.evidence(test), data_set.classes[test])
 
 
-def apart(
+def disjoint_rows(
     sequence: NDArray[np.int64], n_test: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Numbers of test rows and of training rows, in random order, without a sequence that is in both.
@@ -273,7 +246,7 @@ def apart(
     sequence : (row,)
         Which of the distinct sequences each row has.
     n_test : int
-        Rows that are set aside; copies of their sequences that would be too many are in neither part.
+        Test rows; copies of their sequences that would be too many are in neither part.
     rng : numpy.random.Generator
     """
     import numpy as np

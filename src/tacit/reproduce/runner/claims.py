@@ -1,0 +1,170 @@
+"""A claim as inequalities, and whether they held."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.reproduce.runner.panels import Line, Panel
+from tacit.reproduce.runner.runs import Runs
+from tacit.reproduce.runner.trials import Settings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Whether an inequality held, and the numbers that say so."""
+
+    held: bool
+    seen: str
+
+
+@dataclass(frozen=True)
+class Inequality:
+    """A part of a claim: in words, and as a question to the runs."""
+
+    text: str
+    judge: Callable[[Runs], Finding]
+
+
+def inequality(text: str) -> Callable[[Callable[[Runs], Finding]], Inequality]:
+    """Decorate the function that decides a part of a claim with the words for it."""
+    return lambda judge: Inequality(text, judge)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A figure of the papers: its settings, its claim, its picture.
+
+    Attributes
+    ----------
+    name, title, claim : str
+    parts : tuple of Inequality
+        What the claim says of the runs.
+    settings : mapping
+        By scale.
+    lines : tuple of Line
+        Of every panel of the picture.
+    panel_title : callable
+        The title of the panel of a case.
+    panels_of : callable, optional
+        The panels of some settings, where it is not one for each case with all lines.
+    draw : callable, optional
+        The picture, where it is not one of panels.
+    draw_more : callable
+        Draws another picture, beside the table of runs.
+    measures : tuple of str
+        The columns that are drawn.
+    tacit_forms : mapping
+        Methods of the papers and the form that Tacit gives them, both by name.
+    over : str
+        What a line of the picture is the median over.
+    check_data : callable
+        Raises where data are missing.
+    table : callable
+        Figures in lines of text, for experiments that have many.
+    """
+
+    name: str
+    title: str
+    claim: str
+    parts: tuple[Inequality, ...]
+    settings: Mapping[str, Settings]
+    lines: tuple[Line, ...] = ()
+    panel_title: Callable[[Any], str] = str
+    panels_of: Callable[[Settings], Sequence[Panel]] | None = None
+    draw: Callable[[Runs], Figure] | None = None
+    draw_more: Callable[[Path], object] = lambda _: None
+    measures: tuple[str, ...] = ("error", "seconds")
+    tacit_forms: Mapping[str, str] = field(default_factory=dict)
+    over: str = "models"
+    check_data: Callable[[], object] = lambda: None
+    table: Callable[[Runs], str] = lambda _: ""
+
+    def judge(self, runs: Runs) -> tuple[Finding, ...]:
+        """Whether each part of the claim held."""
+        return tuple(part.judge(runs) for part in self.parts)
+
+    def panels(self, settings: Settings) -> Sequence[Panel]:
+        """The columns of the picture."""
+        if self.panels_of is not None:
+            return self.panels_of(settings)
+        return [Panel(self.panel_title(case), case, self.lines) for case in settings.cases]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an experiment found.
+
+    Attributes
+    ----------
+    name : str
+    claim : str
+        The seed's claim, in words.
+    held : bool
+        Whether every part of it held.
+    explanation : str
+        Every part as an inequality, with the numbers that decided.
+    csv, png : pathlib.Path
+        The table of all runs, and the picture.
+    line : str
+        The verdict in one line, with the parts that did not hold.
+    table : str
+        Figures behind it in lines of text, where there are many; else empty.
+    """
+
+    name: str
+    claim: str
+    held: bool
+    explanation: str
+    csv: Path
+    png: Path
+    line: str
+    table: str = ""
+
+    def __str__(self) -> str:
+        return self.line
+
+
+def verdict(experiment: Experiment, runs: Runs, csv: Path, png: Path) -> Verdict:
+    """The verdict on the claim, and how many parts hold for Tacit's own form of the methods."""
+    findings = experiment.judge(runs)
+    explained, missed = [], []
+    for number, (part, finding) in enumerate(zip(experiment.parts, findings, strict=True), start=1):
+        answer = "yes" if finding.held else "no"
+        explained.append(f"({number}) {answer}: {part.text}: {finding.seen}")
+        if not finding.held:
+            missed.append(f"{part.text} ({finding.seen})")
+    if experiment.tacit_forms:
+        held = [part.held for part in experiment.judge(runs.with_names(experiment.tacit_forms))]
+        lost = [f"({number})" for number, outcome in enumerate(held, start=1) if not outcome]
+        without = f", all but {' '.join(lost)}" if lost else ""
+        explained.append(f"in Tacit's own form of the methods {sum(held)} of {len(held)}{without}")
+    n_parts = len(findings)
+    if not missed:
+        summary = "the claim held"
+    elif len(missed) < n_parts:
+        summary = f"the claim held in {n_parts - len(missed)} of {n_parts} parts; not that "
+    else:
+        summary = "the claim did not hold; not that "
+    return Verdict(
+        name=experiment.name,
+        claim=experiment.claim,
+        held=not missed,
+        explanation="; ".join(explained),
+        csv=csv,
+        png=png,
+        line=f"{experiment.name}: {summary}{', nor that '.join(missed)}",
+        table=experiment.table(runs),
+    )
+
+
+def counted(what: str, outcomes: Sequence[bool], at_least: float = 1.0) -> Finding:
+    """Held if at least this fraction of the outcomes is true; without outcomes it does not hold."""
+    enough = bool(outcomes) and sum(outcomes) >= math.ceil(at_least * len(outcomes))
+    return Finding(enough, f"{sum(outcomes)} of {len(outcomes)} {what}")

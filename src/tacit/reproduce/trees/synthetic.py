@@ -1,0 +1,211 @@
+"""Trees drawn at random, rows drawn from them, and fits judged by the truth."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from tacit.reproduce.runner.trials import Case, Fit, Method, Results, Study, Trial, timed
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from tacit.messages.network import Network, Tables
+    from tacit.trees.structure.topology import Topology
+
+# Rows drawn from the truth on which an estimate is judged, as in the thesis and in Song et al.
+TEST_ROWS = 1000
+
+# Training set sizes of the thesis: "varied from 100 to 100,000".
+THESIS_SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
+
+# Rows of the fit that is not timed: it compiles the loops and plans the tree.
+WARM_UP_ROWS = 60
+
+RESULTS: Results = {
+    "error": math.inf,  # mean of |Phat - P| / P over the test rows
+    "kl": math.inf,  # mean of log P - log Phat, nats; estimates that are not positive count as the floor
+    "not_positive": 1.0,  # fraction of the test rows with such estimates
+    "seconds": 0.0,  # CPU time of the whole fit
+    "n_steps": 0,  # of EM, over all restarts
+    "failure": "",  # why nothing was learnt
+}
+
+
+def em(name: str, tol: float, n_restarts: int = 5) -> Method:
+    """EM with the papers' stopping rule."""
+    return Method(name, "em", (("tol", tol), ("stopping", "relative"), ("n_restarts", n_restarts)))
+
+
+@dataclass(frozen=True)
+class TreeCase(Case):
+    """A family of true models, and the number of states that is learnt."""
+
+    tree: str  # a name for `named_topology`, or random8: a random binary tree of 8 leaves for each seed
+    n_categories: int
+    n_states: int
+    diagonal: float = 0.0
+    told: int | None = None  # the true number where it is None
+
+    @property
+    def told_states(self) -> int:
+        """The number of hidden states that is learnt."""
+        return self.n_states if self.told is None else self.told
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Values by column."""
+        columns = super().columns | {"told_states": self.told_states}
+        del columns["told"]
+        return columns
+
+
+def fit(trial: Trial) -> Fit:
+    """What the trial's method learns from the rows drawn for it, and in how many steps."""
+    data = drawn(trial.case, trial.seed, trial.size)
+    _warm_up(trial.case, trial.seed, trial.method)
+    return timed(_learn, trial, data.topology, data.train)
+
+
+def judge(trial: Trial, fitted: tuple[Network, int]) -> Results:
+    """The papers' errors, which use raw estimates, negative ones too."""
+    network, n_steps = fitted
+    data = drawn(trial.case, trial.seed, trial.size)
+    return {**errors(network, data.test, data.log_truth), "n_steps": n_steps}
+
+
+def errors(
+    network: Network, test: NDArray[np.int16], log_truth: NDArray[np.float64]
+) -> dict[str, float]:
+    """The errors of a network on test rows, by column."""
+    import numpy as np
+
+    from tacit.evaluate import kl, l1_error
+    from tacit.messages.conditionals import log_prob
+    from tacit.messages.evidence import Evidence
+    from tacit.messages.passes import log_values
+
+    rows = Evidence(test)
+    sign, log_abs = log_values(network, rows)
+    # What is beyond all numbers is as wrong as can be.
+    beyond = np.isnan(log_abs) | np.isnan(sign)
+    log_abs, sign = np.where(beyond, np.inf, log_abs), np.where(beyond, 1.0, sign)
+    floored = log_prob(network, rows).values
+    return {
+        "error": l1_error(log_truth, log_abs, sign),
+        "kl": kl(log_truth, np.where(np.isnan(floored), -np.inf, floored)),
+        "not_positive": float(np.mean(~(sign > 0))),
+    }
+
+
+def _learn(trial: Trial, topology: Topology, train: pa.Table) -> tuple[Network, int]:
+    from tacit.reproduce.trees.printed import learn_as_printed
+    from tacit.trees.latent_tree import LatentTree
+
+    method, n_states = trial.method, trial.case.told_states
+    options = dict(method.options)
+    if method.as_printed:
+        return learn_as_printed(method.learn, n_states, topology, train, **options), 0
+    model = LatentTree(n_states, topology, method.learn, random_state=trial.seed, **options)
+    model.fit(train)
+    return model.network_, int(model.diagnostics_.get("n_steps", 0))
+
+
+@lru_cache(maxsize=256)
+def _warm_up(case: TreeCase, seed: int, method: Method) -> None:
+    """Learn once from few rows, so that no trial pays for compiling or for planning its tree."""
+    if seed > 0 and not case.tree.startswith("random"):
+        _warm_up(case, 0, method)
+        return
+    few = drawn.__wrapped__(case, seed, WARM_UP_ROWS)
+    timed(_learn, Trial(STUDY, case, WARM_UP_ROWS, seed, method), few.topology, few.train)
+
+
+STUDY = Study(
+    size="n_rows",
+    results=RESULTS,
+    fit=fit,
+    judge=judge,
+    words="{case.tree}, {size} rows, {method.name}",
+    work=lambda trial: trial.size + 2000,
+    constants={"n_test": TEST_ROWS},
+)
+
+
+# -- data -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Rows to learn from and rows to judge on."""
+
+    topology: Topology
+    train: pa.Table
+    test: NDArray[np.int16]
+    log_truth: NDArray[np.float64]
+
+
+@lru_cache(maxsize=1)
+def drawn(case: TreeCase, seed: int, n_rows: int) -> Drawn:
+    """The data of a trial, the same for every method; the model is the same for every size."""
+    from tacit.messages.evidence import Evidence
+    from tacit.messages.passes import log_values
+    from tacit.toy import sample_codes
+
+    topology, truth = _truth(case.tree, case.n_categories, case.n_states, case.diagonal, seed)
+    train = sample_codes(truth, n_rows, _generator(case, seed, 2, n_rows))
+    test = sample_codes(truth, TEST_ROWS, _generator(case, seed, 3))
+    log_truth = log_values(truth.network, Evidence(test))[1]
+    return Drawn(topology, with_all_categories(train, case.n_categories), test, log_truth)
+
+
+@lru_cache(maxsize=8)
+def _truth(
+    tree: str, n_categories: int, n_states: int, diagonal: float, seed: int
+) -> tuple[Topology, Tables]:
+    from tacit.toy import random_tables
+
+    topology = _topology(tree, seed if tree.startswith("random") else 0)
+    rooted = topology.rooted([f"x{leaf}" for leaf in range(len(topology.observed))])
+    case = TreeCase(tree, n_categories, n_states, diagonal)
+    rng = _generator(case, seed, 1)
+    return topology, random_tables(rooted, n_categories, n_states, rng, diagonal=diagonal)
+
+
+@lru_cache(maxsize=32)
+def _topology(tree: str, seed: int) -> Topology:
+    from tacit.toy import named_topology, random_topology
+
+    if tree.startswith("random"):
+        n_leaves = int(tree.removeprefix("random"))
+        return random_topology(n_leaves, n_children=(2, 2), random_state=seed)
+    return named_topology(tree)
+
+
+def _generator(case: TreeCase, *numbers: int) -> np.random.Generator:
+    """Random numbers that depend on the case and these numbers alone."""
+    import zlib
+
+    import numpy as np
+
+    family = f"{case.tree} {case.n_categories} {case.n_states} {case.diagonal:g}"
+    return np.random.default_rng([zlib.crc32(family.encode()), *numbers])
+
+
+def with_all_categories(codes: NDArray[np.int16], n_categories: int) -> pa.Table:
+    """The rows as a table that also knows of categories which these rows do not show; -1 is missing."""
+    import pyarrow as pa
+
+    categories = pa.array(range(n_categories))
+    return pa.table(
+        {
+            f"x{leaf}": pa.DictionaryArray.from_arrays(
+                pa.array(column, mask=column < 0), categories, ordered=True
+            )
+            for leaf, column in enumerate(codes.T)
+        }
+    )
