@@ -215,7 +215,7 @@ def test_rows_come_from_the_model_they_are_judged_by():
 def test_the_error_of_a_trial_is_that_of_the_thesis():
     made = synthetic.drawn.__wrapped__(CASE, 2, 400)
     model = LatentTree(
-        2, made.topology, "em", stopping="relative", tol=1e-4, n_restarts=2, random_state=2
+        2, made.structure, "em", stopping="relative", tol=1e-4, n_restarts=2, random_state=2
     )
     table = joint_table(model.fit(made.train).tables_)
     truth = joint_table(synthetic._truth("cat4", 3, 2, 1.0, 2)[1])
@@ -238,9 +238,7 @@ def test_negative_estimates_count_as_they_are():
     printed = Method("spectral", "spectral", options, as_printed=True)
     trial = Trial(STUDY, TreeCase("bin4", n_categories=5, n_states=5), 100, 0, printed)
     made = synthetic.drawn.__wrapped__(trial.case, 0, 100)
-    sign, log_abs = log_values(
-        synthetic._learn(trial, made.topology, made.train)[0], Evidence(made.test)
-    )
+    sign, log_abs = log_values(synthetic._learn(trial, made)[0], Evidence(made.test))
     truth = np.exp(made.log_truth)
     found = perform(trial)
     assert found.error == pytest.approx(
@@ -271,7 +269,7 @@ def test_random_trees_differ_from_seed_to_seed():
     trees = {synthetic._topology("random8", seed).to_newick() for seed in range(5)}
     assert len(trees) == 5
     case = TreeCase("random8", 3, 2)
-    assert synthetic.drawn.__wrapped__(case, 4, 20).topology is synthetic._topology("random8", 4)
+    assert synthetic.drawn.__wrapped__(case, 4, 20).structure is synthetic._topology("random8", 4)
     # All binary: every hidden node has three neighbours.
     tree = synthetic._topology("random8", 0).rooted([f"x{n}" for n in range(8)])
     assert {tree.degree(node) for node in tree.hidden} == {3}
@@ -281,7 +279,7 @@ def test_what_cannot_be_learnt_is_a_line_with_its_reason(monkeypatch):
     def refused(*args, **options):
         raise RankError("too many\nstates")
 
-    monkeypatch.setattr(synthetic, "_learn", refused)
+    monkeypatch.setattr(LatentTree, "fit", refused)
     found = perform(Trial(STUDY, CASE, 50, 7, EM))
     assert found.failure == "too many states"
     assert found.error == found.kl == math.inf
@@ -292,7 +290,7 @@ def test_an_error_in_the_program_is_not_taken_for_a_failure_to_learn(monkeypatch
     def broken(*args, **options):
         raise KeyError("typo")
 
-    monkeypatch.setattr(synthetic, "_learn", broken)
+    monkeypatch.setattr(LatentTree, "fit", broken)
     with pytest.raises(KeyError):
         perform(Trial(STUDY, CASE, 50, 8, EM))
 
@@ -303,9 +301,7 @@ def test_printed_forms_are_exact_where_rows_are_plenty():
         Method("new", "hierarchical", as_printed=True),
         Method("old", "spectral", (("n_views", 1),), as_printed=True),
     ):
-        network, _ = synthetic._learn(
-            Trial(STUDY, CASE, 200_000, 0, method), made.topology, made.train
-        )
+        network, _ = synthetic._learn(Trial(STUDY, CASE, 200_000, 0, method), made)
         sign, log_abs = log_values(network, Evidence(made.test))
         assert l1_error(made.log_truth, log_abs, sign) < 0.05
 

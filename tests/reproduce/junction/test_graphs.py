@@ -51,7 +51,7 @@ def test_categories_that_the_rows_do_not_show_are_there():
 def test_the_error_of_a_trial_is_that_of_the_thesis(method):
     trial = Trial(STUDY, CASE, 800, 1, method)
     made = graphs.drawn.__wrapped__(CASE, 1, 800)
-    network, n_steps = graphs._learn(trial, made.model, made.train)
+    network, n_steps = graphs._learn(trial, made)
     sign, log_abs = log_values(network, Evidence(made.test))
     right = np.exp(made.log_truth)
     found = perform(trial)
@@ -70,9 +70,9 @@ def test_a_trial_is_the_same_whenever_it_is_run():
 
 def test_em_is_told_the_true_graph_and_its_options():
     made = graphs.drawn.__wrapped__(CASE, 2, 400)
-    model = LatentJunctionTree(made.model.graph, 2, "em", random_state=2, **dict(EM.options))
+    model = LatentJunctionTree(made.structure, 2, "em", random_state=2, **dict(EM.options))
     model.fit(made.train)
-    network, n_steps = graphs._learn(Trial(STUDY, CASE, 400, 2, EM), made.model, made.train)
+    network, n_steps = graphs._learn(Trial(STUDY, CASE, 400, 2, EM), made)
     assert n_steps == model.diagnostics_["n_steps"]
     rows = Evidence(made.test)
     assert np.array_equal(log_values(network, rows)[1], log_values(model.network_, rows)[1])
@@ -90,10 +90,10 @@ def test_printed_forms_are_exact_where_rows_are_plenty():
 
 def test_all_states_of_every_separator_are_kept_in_the_printed_form():
     made = graphs.drawn.__wrapped__(CASE, 0, 200)
-    printed, _ = junction_as_printed("spectral", 2, made.model.graph, made.train, n_views=1)
-    cut, _ = graphs._learn(Trial(STUDY, CASE, 200, 0, SPECTRAL), made.model, made.train)
+    printed, _ = junction_as_printed("spectral", 2, made.structure, made.train, n_views=1)
+    cut, _ = graphs._learn(Trial(STUDY, CASE, 200, 0, SPECTRAL), made)
     assert max(printed.ranks) == 4
-    assert max(cut.ranks[len(made.model.names) :]) < 4  # 200 rows do not show them all
+    assert max(cut.ranks[len(truth(CASE, 0).names) :]) < 4  # 200 rows do not show them all
 
 
 def test_stepwise_em_is_tried_with_every_rate_and_the_likeliest_is_kept(monkeypatch):
@@ -109,7 +109,7 @@ def test_stepwise_em_is_tried_with_every_rate_and_the_likeliest_is_kept(monkeypa
     monkeypatch.setattr(junction_ways, "learn_online_em", recorded)
     made = graphs.drawn.__wrapped__(CASE, 0, 300)
     trial = Trial(STUDY, CASE, 300, 3, ONLINE)
-    network, n_steps = graphs._learn(trial, made.model, made.train)
+    network, n_steps = graphs._learn(trial, made)
     assert [decay for decay, _, _ in tried] == [0.6, 0.7, 0.8, 0.9, 1.0]
     assert len({seed for _, seed, _ in tried}) == 5
     best = max(tried, key=lambda each: each[2].diagnostics["objective"])[2]
@@ -124,7 +124,7 @@ def test_what_cannot_be_learnt_is_a_line_with_its_reason(monkeypatch):
     def refused(*args, **options):
         raise RankError("too many\nstates")
 
-    monkeypatch.setattr(graphs, "_learn", refused)
+    monkeypatch.setattr(LatentJunctionTree, "fit", refused)
     found = perform(Trial(STUDY, CASE, 50, 7, Method("never", "em")))
     assert found.failure == "too many states"
     assert found.error == found.kl == math.inf
@@ -134,6 +134,6 @@ def test_an_error_in_the_program_is_not_taken_for_a_failure_to_learn(monkeypatch
     def broken(*args, **options):
         raise KeyError("typo")
 
-    monkeypatch.setattr(graphs, "_learn", broken)
+    monkeypatch.setattr(LatentJunctionTree, "fit", broken)
     with pytest.raises(KeyError):
         perform(Trial(STUDY, CASE, 50, 8, EM))

@@ -10,12 +10,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ArgumentError
-from tacit.reproduce.runner.trials import Case, Fit, Method, Results, Study, Trial, timed
+from tacit.reproduce.runner.trials import Case, Method, Trial, timed
 from tacit.reproduce.trees.synthetic import (
-    RESULTS,
     TEST_ROWS,
     WARM_UP_ROWS,
-    errors,
+    Drawn,
+    network_and_steps,
+    synthetic_study,
     with_all_categories,
 )
 
@@ -37,62 +38,23 @@ class GraphCase(Case):
     diagonal: float = 0.0
 
 
-def fit(trial: Trial) -> Fit:
-    """What the trial's method learns from the rows drawn for it, and in how many steps."""
-    data = drawn(trial.case, trial.seed, trial.size)
-    _warm_up(trial.case, trial.method)
-    return timed(_learn, trial, data.model, data.train)
-
-
-def judge(trial: Trial, fitted: tuple[Network, int]) -> Results:
-    """Errors on test rows."""
-    network, n_steps = fitted
-    data = drawn(trial.case, trial.seed, trial.size)
-    return {**errors(network, data.test, data.log_truth), "n_steps": n_steps}
-
-
-def _learn(trial: Trial, truth: GraphModel, train: Any) -> tuple[Network, int]:
+def _learn(trial: Trial, data: Drawn) -> tuple[Network, int]:
     from tacit.junction.latent_junction_tree import LatentJunctionTree
     from tacit.reproduce.trees.printed import junction_as_printed
 
-    graph, n_states, learn = truth.graph, trial.case.n_states, trial.method.learn
+    graph, n_states, learn = data.structure, trial.case.n_states, trial.method.learn
     options = dict(trial.method.options)
     if trial.method.as_printed:
-        return junction_as_printed(learn, n_states, graph, train, trial.seed, **options)
+        return junction_as_printed(learn, n_states, graph, data.train, trial.seed, **options)
     model = LatentJunctionTree(graph, n_states, learn, random_state=trial.seed, **options)
-    model.fit(train)
-    return model.network_, int(model.diagnostics_.get("n_steps", 0))
+    return network_and_steps(model, data.train)
 
 
 @lru_cache(maxsize=64)
-def _warm_up(case: GraphCase, method: Method) -> None:
+def _warm_up(case: GraphCase, _seed: int, method: Method) -> None:
     """Learn once from few rows, so that no trial pays for compiling or for planning its graph."""
     few = drawn.__wrapped__(case, 0, WARM_UP_ROWS)
-    timed(_learn, Trial(STUDY, case, WARM_UP_ROWS, 0, method), few.model, few.train)
-
-
-STUDY = Study(
-    size="n_rows",
-    results=RESULTS,
-    fit=fit,
-    judge=judge,
-    words="{case.graph}, {size} rows, {method.name}",
-    work=lambda trial: trial.size + 2000,
-    constants={"n_test": TEST_ROWS},
-)
-
-
-# -- data -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """Rows to learn from and rows to judge on."""
-
-    model: GraphModel
-    train: Any
-    test: NDArray[np.int16]
-    log_truth: NDArray[np.float64]
+    timed(_learn, Trial(STUDY, case, WARM_UP_ROWS, 0, method), few)
 
 
 @lru_cache(maxsize=1)
@@ -101,7 +63,7 @@ def drawn(case: GraphCase, seed: int, n_rows: int) -> Drawn:
     model = truth(case, seed)
     train = model.sample(n_rows, _generator(case, seed, 2, n_rows))
     test = model.sample(TEST_ROWS, _generator(case, seed, 3))
-    return Drawn(model, _as_table(train, case.n_categories), test, model.log_prob(test))
+    return Drawn(model.graph, _as_table(train, case.n_categories), test, model.log_prob(test))
 
 
 def _as_table(codes: NDArray[np.int16], n_categories: int) -> Any:
@@ -144,3 +106,6 @@ def _generator(case: GraphCase, *numbers: int) -> np.random.Generator:
 
     family = " ".join(str(value) for value in case.columns.values())
     return np.random.default_rng([zlib.crc32(family.encode()), *numbers])
+
+
+STUDY = synthetic_study("graph", drawn, _learn, _warm_up)

@@ -7,18 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tacit.reproduce.language import texts
 from tacit.reproduce.language.text_tables import REPLACED, gain_at, of_language
-from tacit.reproduce.language.texts import (
-    CORPORA,
-    INT_MKN,
-    PLRE,
-    RUSSIAN,
-    STUDY,
-    TACIT_FORMS,
-    TACIT_PLRE,
-    TextCase,
-    check_corpora,
-)
+from tacit.reproduce.language.texts import INT_MKN, PLRE, RUSSIAN, TACIT_FORMS, TACIT_PLRE, TextCase
 from tacit.reproduce.runner.claims import Experiment, Finding, counted, inequality
 from tacit.reproduce.runner.panels import lines
 from tacit.reproduce.runner.runs import Runs
@@ -34,7 +25,7 @@ PRINTED = {"English": (100.07, 95.15), "Russian": (260.19, 238.96)}
 
 
 def _settings(*cases: TextCase, orders: Sequence[int] = ORDERS) -> Settings:
-    return STUDY.settings(cases, METHODS, orders, 1)
+    return texts.STUDY.settings(cases, METHODS, orders, 1)
 
 
 def gains(text: Runs) -> list[float]:
@@ -102,7 +93,7 @@ EXPERIMENT = Experiment(
     ),
     parts=(_ahead_everywhere, _more_at_three, _alike_in_russian, _more_in_russian),
     settings={
-        "paper": _settings(*map(TextCase, CORPORA)),
+        "paper": _settings(*map(TextCase, texts.CORPORA)),
         "small": _settings(TextCase("ptb", 8), TextCase(RUSSIAN, 30, 2)),
         "tiny": _settings(TextCase("ptb", 2), TextCase(RUSSIAN), orders=(2, 3)),
     },
@@ -110,6 +101,6 @@ EXPERIMENT = Experiment(
     measures=("gain",),
     tacit_forms=TACIT_FORMS,
     over="random starts",
-    check_data=check_corpora,
+    check_data=texts.check_corpora,
     table=_table,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tacit.reproduce.language import texts
 from tacit.reproduce.language.text_tables import (
     NEAR,
     REPLACED,
@@ -16,23 +17,7 @@ from tacit.reproduce.language.text_tables import (
     of_language,
     ordered_pairs,
 )
-from tacit.reproduce.language.texts import (
-    BO_KN,
-    BO_MKN,
-    CLASSES,
-    CORPORA,
-    INT_KN,
-    INT_MKN,
-    MIXTURE,
-    PLRE,
-    RUSSIAN,
-    STANDS_FOR,
-    STUDY,
-    TACIT_FORMS,
-    TACIT_PLRE,
-    TextCase,
-    check_corpora,
-)
+from tacit.reproduce.language.texts import PLRE, STANDS_FOR, TACIT_FORMS, TACIT_PLRE, TextCase
 from tacit.reproduce.runner.claims import Experiment, Finding, counted, inequality
 from tacit.reproduce.runner.runs import Run, Runs
 from tacit.reproduce.runner.scatter_plots import scatter_plot
@@ -45,13 +30,13 @@ if TYPE_CHECKING:
 ORDER = 3
 CLASS_COUNTS = (32, 64, 128, 256, 512, 1024)
 CLASS, MIXED = "class", "class + int-MKN"
-KN = (BO_KN, INT_KN, BO_MKN, INT_MKN)
+KN = (texts.BO_KN, texts.INT_KN, texts.BO_MKN, texts.INT_MKN)
 METHODS = (
     *KN,
     *(
         Method(f"{name}, {n}", learn, (("n_classes", n),))
         for n in CLASS_COUNTS
-        for name, learn in ((CLASS, CLASSES), (MIXED, MIXTURE))
+        for name, learn in ((CLASS, texts.CLASSES), (MIXED, texts.MIXTURE))
     ),
     PLRE,
     TACIT_PLRE,
@@ -69,7 +54,7 @@ PRINTED = {
 
 
 def _settings(*cases: TextCase) -> Settings:
-    return STUDY.settings(cases, METHODS, [ORDER], 1)
+    return texts.STUDY.settings(cases, METHODS, [ORDER], 1)
 
 
 def best(runs: Runs, name: str) -> Run:
@@ -167,12 +152,12 @@ EXPERIMENT = Experiment(
     ),
     parts=(_ahead_of_all, _classes_behind, _more_in_russian, _in_printed_order),
     settings={
-        "paper": _settings(*map(TextCase, CORPORA)),
-        "small": _settings(TextCase("ptb", 8), TextCase(RUSSIAN, 30, 2)),
-        "tiny": _settings(TextCase("ptb", 2), TextCase(RUSSIAN)),
+        "paper": _settings(*map(TextCase, texts.CORPORA)),
+        "small": _settings(TextCase("ptb", 8), TextCase(texts.RUSSIAN, 30, 2)),
+        "tiny": _settings(TextCase("ptb", 2), TextCase(texts.RUSSIAN)),
     },
     tacit_forms=TACIT_FORMS,
-    check_data=check_corpora,
+    check_data=texts.check_corpora,
     table=_table,
     draw=_picture,
 )

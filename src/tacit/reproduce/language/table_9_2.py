@@ -9,17 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tacit.reproduce.language import texts
 from tacit.reproduce.language.text_tables import MORE_AND_LESS, REPLACED, gain_at, less_and_more
-from tacit.reproduce.language.texts import (
-    INT_MKN,
-    N_DRAWS,
-    PLRE,
-    STUDY,
-    TACIT_FORMS,
-    TACIT_PLRE,
-    TextCase,
-    check_corpora,
-)
+from tacit.reproduce.language.texts import INT_MKN, N_DRAWS, PLRE, TACIT_FORMS, TACIT_PLRE, TextCase
 from tacit.reproduce.runner.claims import Experiment, Finding, counted, inequality
 from tacit.reproduce.runner.runs import Run, Runs
 from tacit.reproduce.runner.scatter_plots import scatter_plot
@@ -44,7 +36,7 @@ PRINTED = {
 
 def settings(*cases: TextCase) -> Settings:
     """Order 4 on every text."""
-    return STUDY.settings(cases, METHODS, [ORDER], 1)
+    return texts.STUDY.settings(cases, METHODS, [ORDER], 1)
 
 
 def run_of(text: Runs, method: Method) -> Run:
@@ -69,8 +61,8 @@ def _ahead_on_draws(runs: Runs) -> Finding:
 @inequality(f"with more of a corpus its gain is at least {SIMILAR:g} of that with less")
 def _gains_last(runs: Runs) -> Finding:
     outcomes, shown = [], []
-    for corpus, texts in less_and_more(runs).items():
-        less, more = (gain_at(text, PLRE, ORDER) for text in texts)
+    for corpus, parts in less_and_more(runs).items():
+        less, more = (gain_at(text, PLRE, ORDER) for text in parts)
         outcomes.append(more >= SIMILAR * less > 0)
         shown.append(f"{less:.1f} and {more:.1f} % on {corpus}")
     return Finding(counted("", outcomes).held, ", ".join(shown))
@@ -114,7 +106,7 @@ EXPERIMENT = Experiment(
     parts=(_ahead_on_both, _ahead_on_draws, _gains_last),
     settings={scale: settings(*cases) for scale, cases in MORE_AND_LESS.items()},
     tacit_forms=TACIT_FORMS,
-    check_data=check_corpora,
+    check_data=texts.check_corpora,
     table=_table,
     draw=_picture,
 )

@@ -279,13 +279,7 @@ class Texts:
 
 @lru_cache(maxsize=2)
 def texts_of(case: TextCase) -> Texts:
-    """The lines of a case.
-
-    Raises
-    ------
-    MissingDataError
-        The files are not where loaders look.
-    """
+    """The lines of a case."""
     from tacit.datasets.texts import LEAST_COUNTS
 
     steps = {"train": case.every, "valid": case.every_held, "test": case.every_held}
@@ -305,12 +299,7 @@ def lines_of(corpus: str, split: str) -> list[str]:
 
 
 def check_corpora() -> None:
-    """Raise where a corpus is not where loaders look.
-
-    Raises
-    ------
-    MissingDataError
-    """
+    """Raise where a corpus is not where loaders look."""
     from tacit.datasets.texts import corpus_path
 
     for corpus in CORPORA:

@@ -16,13 +16,7 @@ N_STATES, N_BINS = 4, 8
 
 
 def kernel_topology(columns: Columns) -> Topology:
-    """The tree that `refined-joining` makes of kernel distances.
-
-    Parameters
-    ----------
-    columns : mapping of str to (row,) array
-        Numbers, NaN where they are missing.
-    """
+    """The tree that `refined-joining` makes of kernel distances; missing numbers are NaN."""
     from tacit.trees.learn.kernel_distances import kernel_distances
 
     distances = kernel_distances(kernel_moments(list(columns.values())))

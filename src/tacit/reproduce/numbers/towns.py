@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Columns = Mapping[str, "NDArray[np.float64]"]
 N_ATTRIBUTES = 50
 GOAL = "ViolentCrimesPerPop"
+REGRESSIONS = ("least-squares", "ridge", "boosting")
 
 
 RESULTS: Results = {
@@ -88,8 +89,10 @@ def learn(method: Method, split: Split, n_rows: int, seed: int) -> list[Predicto
     """A predictor for each set of evidence; validation rows choose where there is a choice."""
     train = split.train[:n_rows]
     if method.learn in REGRESSIONS:  # learnt anew for each set
-        make = REGRESSIONS[method.learn]
-        return [regression(make(seed), train, evidence) for evidence in split.evidence]
+        return [
+            regression(_regressions(seed)[method.learn], train, evidence)
+            for evidence in split.evidence
+        ]
     if method.learn == "gaussian-tree":
         predictor = gaussian_tree(train, split.valid, seed, **dict(method.options))
     else:
@@ -195,38 +198,19 @@ def regression(model: Any, train: Array, evidence: NDArray[np.int64]) -> Predict
     return lambda test, given: np.asarray(model.predict(filled(test, train)[:, given]))
 
 
-def _least_squares(_seed: int) -> Any:
-    from sklearn.linear_model import LinearRegression
-
-    return LinearRegression()
-
-
-def _ridge(_seed: int) -> Any:
+def _regressions(seed: int) -> dict[str, Any]:
     import numpy as np
-    from sklearn.linear_model import RidgeCV
+    from sklearn.ensemble import HistGradientBoostingRegressor
+    from sklearn.linear_model import LinearRegression, RidgeCV
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    return make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 4, 25)))
-
-
-def _boosting(seed: int) -> Any:
-    from sklearn.ensemble import HistGradientBoostingRegressor
-
-    return HistGradientBoostingRegressor(
-        loss="absolute_error",
-        learning_rate=0.05,
-        max_iter=300,
-        early_stopping=True,
-        random_state=seed,
-    )
-
-
-REGRESSIONS: Mapping[str, Callable[[int], Any]] = {
-    "least-squares": _least_squares,
-    "ridge": _ridge,
-    "boosting": _boosting,
-}
+    boosting = {"learning_rate": 0.05, "max_iter": 300, "early_stopping": True}
+    return {
+        "least-squares": LinearRegression(),
+        "ridge": make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 4, 25))),
+        "boosting": HistGradientBoostingRegressor("absolute_error", random_state=seed, **boosting),
+    }
 
 
 # -- data ---------------------------------------------------------------------------------------------
@@ -260,13 +244,7 @@ def split_of(case: TownCase, seed: int) -> Split:
 
 @lru_cache(maxsize=1)
 def towns() -> dict[str, Array]:
-    """The columns: the first attributes, and the crime.
-
-    Raises
-    ------
-    MissingDataError
-        The file is not where loaders look.
-    """
+    """The columns: the first attributes, and the crime."""
     from tacit.datasets import load_communities
 
     return load_communities(N_ATTRIBUTES)

@@ -24,12 +24,7 @@ def lengths_table(
 ) -> list[str]:
     """Lines of a table: for each case, a row for each method, under the lengths; then what is printed.
 
-    Parameters
-    ----------
-    runs : Runs
-    methods : sequence of str
-    printed : mapping
-        By title, by method and by length.
+    Printed numbers are given by title, by method and by length.
     """
     rows: list[tuple[str, list[str]]] = []
     for bank in runs.by_case():

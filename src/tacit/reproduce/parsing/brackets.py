@@ -328,12 +328,7 @@ def clusters_of(treebank: str) -> dict[str, str]:
 
 
 def check_treebanks(*treebanks: str) -> None:
-    """Raise where a file is not where loaders look.
-
-    Raises
-    ------
-    MissingDataError
-    """
+    """Raise where a file is not where loaders look."""
     from tacit.datasets.treebanks import tagged_text_path, treebank_path, word_vectors_path
 
     for treebank in treebanks or TREEBANKS:

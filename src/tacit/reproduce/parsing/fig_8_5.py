@@ -10,19 +10,10 @@ import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tacit.reproduce.parsing.brackets import (
-    BY_ITSELF,
-    CONTEXTS,
-    ENGLISH,
-    HEURISTIC,
-    LEARNT,
-    METRIC,
-    STUDY,
-    BankCase,
-    check_treebanks,
-    of_few_features,
-)
+from tacit.reproduce.parsing import brackets
+from tacit.reproduce.parsing.brackets import CONTEXTS, ENGLISH, METRIC, BankCase
 from tacit.reproduce.runner.claims import Experiment, Finding, inequality
+from tacit.reproduce.runner.panels import legend_below
 from tacit.reproduce.runner.runs import Runs
 from tacit.reproduce.runner.trials import Method, Settings
 
@@ -35,10 +26,10 @@ SPLIT = Method("CCM, start by splits", CONTEXTS, (("start", "split"),))
 SPECTRAL = Method(
     "spectral",
     METRIC,
-    (("vectors", LEARNT), ("prior", None), ("top", HEURISTIC)),
+    (("vectors", brackets.LEARNT), ("prior", None), ("top", brackets.HEURISTIC)),
     as_printed=True,
 )
-TACIT = Method("SpanParser", METRIC, (("top", BY_ITSELF),))
+TACIT = Method("SpanParser", METRIC, (("top", brackets.BY_ITSELF),))
 METHODS = (RANDOM, SPLIT, SPECTRAL, TACIT)
 TACIT_FORMS = {SPECTRAL.name: TACIT.name}
 
@@ -50,7 +41,7 @@ ALIKE = 1.0  # points between numbers of a method that has no local optima
 
 def _settings(n_starts: int, every: int = 1) -> Settings:
     case = BankCase(ENGLISH, every=every, every_text=10, most=LONGEST)
-    return STUDY.settings([case], METHODS, [LONGEST], n_starts)
+    return brackets.STUDY.settings([case], METHODS, [LONGEST], n_starts)
 
 
 def scores(runs: Runs, method: Method) -> list[float]:
@@ -129,7 +120,7 @@ def picture(runs: Runs) -> Figure:
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(labelsize=style.FONT_SIZE - 1)
-    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=style.FONT_SIZE)
+    legend_below(figure, *ax.get_legend_handles_labels(), n_columns=2)
     figure.suptitle(EXPERIMENT.title, fontsize=style.FONT_SIZE + 2)
     return figure
 
@@ -145,11 +136,11 @@ EXPERIMENT = Experiment(
     settings={
         "paper": _settings(100),
         "small": _settings(30, 2),
-        "tiny": replace(_settings(3), methods=of_few_features(METHODS, 8)),
+        "tiny": replace(_settings(3), methods=brackets.of_few_features(METHODS, 8)),
     },
     tacit_forms=TACIT_FORMS,
     over="random starts",
-    check_data=lambda: check_treebanks(ENGLISH),
+    check_data=lambda: brackets.check_treebanks(ENGLISH),
     table=_table,
     draw=picture,
 )

@@ -147,13 +147,7 @@ class Trees:
 
 @lru_cache(maxsize=2)
 def trees_of(case: GrammarCase) -> Trees:
-    """The trees of a case.
-
-    Raises
-    ------
-    MissingDataError
-        The file is not where loaders look.
-    """
+    """The trees of a case."""
     from tacit.datasets.treebanks import load_treebank
     from tacit.parsing.data.grammar_input import prepared_trees
 
@@ -164,12 +158,7 @@ def trees_of(case: GrammarCase) -> Trees:
 
 
 def check_treebanks() -> None:
-    """Raise where a treebank is not where loaders look.
-
-    Raises
-    ------
-    MissingDataError
-    """
+    """Raise where a treebank is not where loaders look."""
     from tacit.datasets.treebanks import treebank_path
 
     for treebank in TREEBANKS:

@@ -10,30 +10,19 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from tacit.reproduce.parsing.grammars import (
-    AUTO,
-    EM,
-    EM_STEPS,
-    GENIA,
-    PLAIN,
-    SPECTRAL,
-    STUDY,
-    TREEBANKS,
-    WSJ,
-    GrammarCase,
-    check_treebanks,
-)
+from tacit.reproduce.parsing import grammars
+from tacit.reproduce.parsing.grammars import EM_STEPS, STUDY, TREEBANKS, WSJ, GrammarCase
 from tacit.reproduce.runner.claims import Experiment, Finding, counted, inequality
 from tacit.reproduce.runner.panels import lines
 from tacit.reproduce.runner.runs import Runs
 from tacit.reproduce.runner.tables import aligned
 from tacit.reproduce.runner.trials import Method
 
-PCFG = Method("PCFG", PLAIN)
-BY_EM = Method("EM", EM, (("max_iter", EM_STEPS),))
-PRINTED = Method("spectral", SPECTRAL, as_printed=True)
-TACIT_SPECTRAL = Method("Tacit spectral", SPECTRAL)
-TACIT_AUTO = Method("Tacit auto", AUTO)
+PCFG = Method("PCFG", grammars.PLAIN)
+BY_EM = Method("EM", grammars.EM, (("max_iter", EM_STEPS),))
+PRINTED = Method("spectral", grammars.SPECTRAL, as_printed=True)
+TACIT_SPECTRAL = Method("Tacit spectral", grammars.SPECTRAL)
+TACIT_AUTO = Method("Tacit auto", grammars.AUTO)
 METHODS = (PCFG, BY_EM, PRINTED, TACIT_SPECTRAL, TACIT_AUTO)
 TACIT_FORMS = {PRINTED.name: TACIT_SPECTRAL.name}
 STATES = (8, 16, 24, 32)
@@ -168,12 +157,14 @@ EXPERIMENT = Experiment(
             [GrammarCase(name, 1, 1 + 3 * (name != WSJ)) for name in TREEBANKS], METHODS, STATES, 1
         ),
         "small": STUDY.settings([GrammarCase(WSJ, 1, 2)], METHODS, (8, 16), 1),
-        "tiny": STUDY.settings([GrammarCase(WSJ), GrammarCase(GENIA, 2)], METHODS, (1, 2), 1),
+        "tiny": STUDY.settings(
+            [GrammarCase(WSJ), GrammarCase(grammars.GENIA, 2)], METHODS, (1, 2), 1
+        ),
     },
     lines=lines((PCFG, BY_EM, PRINTED, TACIT_AUTO), TACIT_FORMS),
     measures=("f1", "seconds"),
     tacit_forms=TACIT_FORMS,
     over="random starts",
-    check_data=check_treebanks,
+    check_data=grammars.check_treebanks,
     table=_table,
 )

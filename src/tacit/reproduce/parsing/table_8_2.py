@@ -10,49 +10,34 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 
+from tacit.reproduce.parsing import brackets
 from tacit.reproduce.parsing.bracket_tables import REPLACED, f1, lengths_table
-from tacit.reproduce.parsing.brackets import (
-    BRANCHING,
-    BY_ITSELF,
-    CANONICAL,
-    CHINESE,
-    CLUSTERS,
-    CONTEXTS,
-    ENGLISH,
-    HEURISTIC,
-    LENGTHS,
-    METRIC,
-    NEURAL,
-    STANDS_FOR,
-    STUDY,
-    TREEBANKS,
-    TRUE,
-    BankCase,
-    check_treebanks,
-    has_vectors,
-    of_few_features,
-)
+from tacit.reproduce.parsing.brackets import CHINESE, ENGLISH, LENGTHS, TREEBANKS, BankCase
 from tacit.reproduce.runner.claims import Experiment, Finding, counted, inequality
 from tacit.reproduce.runner.panels import Panel, lines
 from tacit.reproduce.runner.runs import Runs
 from tacit.reproduce.runner.trials import Method, Settings
 
-_KINDS = (("NN", NEURAL), ("CC", CANONICAL), ("BC", CLUSTERS))
-_ENDINGS = (("-O", TRUE), ("", HEURISTIC))
+_KINDS = (("NN", brackets.NEURAL), ("CC", brackets.CANONICAL), ("BC", brackets.CLUSTERS))
+_ENDINGS = (("-O", brackets.TRUE), ("", brackets.HEURISTIC))
 SPECTRAL = tuple(
     Method(
-        name + ending, METRIC, (("vectors", kind), ("prior", None), ("top", top)), as_printed=True
+        name + ending,
+        brackets.METRIC,
+        (("vectors", kind), ("prior", None), ("top", top)),
+        as_printed=True,
     )
     for name, kind in _KINDS
     for ending, top in _ENDINGS
 )
-CCM = Method("CCM", CONTEXTS, (("tags", "given"),))
+CCM = Method("CCM", brackets.CONTEXTS, (("tags", "given"),))
 RIGHT_O, RIGHT = (
-    Method(f"right-branching{ending}", BRANCHING, (("top", top),)) for ending, top in _ENDINGS
+    Method(f"right-branching{ending}", brackets.BRANCHING, (("top", top),))
+    for ending, top in _ENDINGS
 )
 TACIT_O, TACIT = (
-    Method(f"SpanParser{ending}", METRIC, (("top", top),))
-    for ending, top in (("-O", TRUE), ("", BY_ITSELF))
+    Method(f"SpanParser{ending}", brackets.METRIC, (("top", top),))
+    for ending, top in (("-O", brackets.TRUE), ("", brackets.BY_ITSELF))
 )
 METHODS = (*SPECTRAL, CCM, RIGHT_O, RIGHT, TACIT_O, TACIT)
 NAMES = tuple(method.name for method in METHODS)
@@ -117,7 +102,7 @@ def _settings(
         for treebank, step in zip(TREEBANKS, every, strict=True)
         for part in ("train", "test")
     ]
-    return STUDY.settings(cases, METHODS, lengths, 1)
+    return brackets.STUDY.settings(cases, METHODS, lengths, 1)
 
 
 def of_treebank(runs: Runs, treebank: str) -> list[Runs]:
@@ -217,7 +202,7 @@ def _table(runs: Runs) -> str:
             for method in (RIGHT, TACIT)
         }
         shown = ", ".join(f"{name} at {n} of {len(runs.sizes)}" for name, n in outcomes.items())
-        language = STANDS_FOR[bank.case.treebank]
+        language = brackets.STANDS_FOR[bank.case.treebank]
         parts.append(f"{bank.case} (for {language}): above {', '.join(names)} is {shown} lengths")
     return "\n".join(parts)
 
@@ -231,7 +216,9 @@ def _panels(settings: Settings) -> list[Panel]:
         Panel(
             str(case),
             case,
-            tuple(line for line in shown if has_vectors(methods[line.method], case.treebank)),
+            tuple(
+                line for line in shown if brackets.has_vectors(methods[line.method], case.treebank)
+            ),
         )
         for case in order
     ]
@@ -255,11 +242,11 @@ EXPERIMENT = Experiment(
     settings={
         "paper": _settings(),
         "small": _settings((10, 20, 40), (5, 8, 12), 10),
-        "tiny": replace(_settings((6, 10)), methods=of_few_features(METHODS, 8)),
+        "tiny": replace(_settings((6, 10)), methods=brackets.of_few_features(METHODS, 8)),
     },
     panels_of=_panels,
     measures=("f1",),
     tacit_forms=TACIT_FORMS,
-    check_data=check_treebanks,
+    check_data=brackets.check_treebanks,
     table=_table,
 )

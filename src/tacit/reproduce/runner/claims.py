@@ -39,52 +39,28 @@ def inequality(text: str) -> Callable[[Callable[[Runs], Finding]], Inequality]:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure of the papers: its settings, its claim, its picture.
-
-    Attributes
-    ----------
-    name, title, claim : str
-    parts : tuple of Inequality
-        What the claim says of the runs.
-    settings : mapping
-        By scale.
-    lines : tuple of Line
-        Of every panel of the picture.
-    panel_title : callable
-        The title of the panel of a case.
-    panels_of : callable, optional
-        The panels of some settings, where it is not one for each case with all lines.
-    draw : callable, optional
-        The picture, where it is not one of panels.
-    draw_more : callable
-        Draws another picture, beside the table of runs.
-    measures : tuple of str
-        The columns that are drawn.
-    tacit_forms : mapping
-        Methods of the papers and the form that Tacit gives them, both by name.
-    over : str
-        What a line of the picture is the median over.
-    check_data : callable
-        Raises where data are missing.
-    table : callable
-        Figures in lines of text, for experiments that have many.
-    """
+    """A figure of the papers: its settings, its claim, its picture."""
 
     name: str
     title: str
     claim: str
-    parts: tuple[Inequality, ...]
-    settings: Mapping[str, Settings]
-    lines: tuple[Line, ...] = ()
-    panel_title: Callable[[Any], str] = str
-    panels_of: Callable[[Settings], Sequence[Panel]] | None = None
-    draw: Callable[[Runs], Figure] | None = None
-    draw_more: Callable[[Path], object] = lambda _: None
-    measures: tuple[str, ...] = ("error", "seconds")
+    parts: tuple[Inequality, ...]  # what the claim says of the runs
+    settings: Mapping[str, Settings]  # by scale
+    lines: tuple[Line, ...] = ()  # of every panel of the picture
+    panel_title: Callable[[Any], str] = str  # of a case
+    panels_of: Callable[[Settings], Sequence[Panel]] | None = (
+        None  # where it is not one for each case
+    )
+    draw: Callable[[Runs], Figure] | None = None  # the picture, where it is not one of panels
+    draw_more: Callable[[Path], object] = lambda _: (
+        None
+    )  # another picture, beside the table of runs
+    measures: tuple[str, ...] = ("error", "seconds")  # the columns that are drawn
+    # Methods of the papers and the form that Tacit gives them, both by name.
     tacit_forms: Mapping[str, str] = field(default_factory=dict)
-    over: str = "models"
-    check_data: Callable[[], object] = lambda: None
-    table: Callable[[Runs], str] = lambda _: ""
+    over: str = "models"  # what a line of the picture is the median over
+    check_data: Callable[[], object] = lambda: None  # raises where data are missing
+    table: Callable[[Runs], str] = lambda _: ""  # figures in lines of text, where there are many
 
     def judge(self, runs: Runs) -> tuple[Finding, ...]:
         """Whether each part of the claim held."""

@@ -14,6 +14,7 @@ from tacit.reproduce.runner.trials import Case, Method
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
 
 LABELS = {
     "error": "error (L1)",
@@ -86,14 +87,8 @@ def lines(
 ) -> tuple[Line, ...]:
     """Lines of a panel, in the order of the legend.
 
-    Parameters
-    ----------
-    methods : sequence of Method
-        Those of the seed.
-    tacit_forms : mapping, optional
-        Tacit's own form of some of them, both by name; dashed and of the same colour.
-    other : Method, optional
-        One more of Tacit's methods, in black.
+    Methods of the seed; Tacit's own form of some of them, both by name, dashed, of the same colour; and one
+    more of Tacit's methods, in black.
     """
     marks = {method.name: mark for method, mark in zip(methods, MARKS, strict=False)}
     solid = [Line(method.name, method.name, *marks[method.name]) for method in methods]
@@ -109,16 +104,8 @@ def picture(
 ) -> Figure:
     """The figure: medians over the models, with the middle half of the models as a band, or single runs.
 
-    Parameters
-    ----------
-    runs : Runs
-    title : str
-    panels : sequence of Panel
-        From left to right; where there are many and one measure, in two rows.
-    measures : sequence of {"error", "seconds", "wrong"}
-        From top to bottom.
-    over : str
-        What is drawn anew for each run of the same trial, in one word.
+    Panels stand from left to right, in two rows where there are many and one measure; measures stand from top
+    to bottom. `over` names what is drawn anew for each run of the same trial.
     """
     style.pyplot()  # says what to install where it is missing
     from matplotlib.figure import Figure
@@ -135,12 +122,12 @@ def picture(
     figure = Figure(figsize=size, layout="constrained")
     shared: Literal["all", "row"] = "all" if in_two else "row"
     grid = figure.subplots(n_rows, n_columns, sharex=True, sharey=shared, squeeze=False)
-    places = [(measure, panel) for measure in measures for panel in panels]
-    for place, (ax, (measure, panel)) in enumerate(zip(grid.flat, places, strict=True)):
+    drawn = [(measure, panel) for measure in measures for panel in panels]
+    for number, (ax, (measure, panel)) in enumerate(zip(grid.flat, drawn, strict=True)):
         for line in panel.lines:
             _draw(ax, runs.of(panel.case), line, measure)
         _dress(ax, along, measure)
-        row, column = divmod(place, n_columns)
+        row, column = divmod(number, n_columns)
         if row == 0 or in_two:
             ax.set_title(panel.title, fontsize=style.FONT_SIZE)
         if column == 0:
@@ -155,17 +142,23 @@ def picture(
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     figure.suptitle(title, fontsize=style.FONT_SIZE + 2)
-    figure.legend(
-        list(handles.values()),
-        list(handles),
+    legend = legend_below(figure, list(handles.values()), list(handles), legend_columns)
+    legend.set_title(_legend_title(runs, over), {"size": style.FONT_SIZE - 1})
+    return figure
+
+
+def legend_below(
+    figure: Figure, handles: Sequence[Any], labels: Sequence[str], n_columns: int
+) -> Legend:
+    """A legend below all panels."""
+    return figure.legend(
+        handles,
+        labels,
         loc="outside lower center",
-        ncols=legend_columns,
+        ncols=n_columns,
         frameon=False,
         fontsize=style.FONT_SIZE,
-        title=_legend_title(runs, over),
-        title_fontsize=style.FONT_SIZE - 1,
     )
-    return figure
 
 
 def _legend_title(runs: Runs, over: str) -> str:
@@ -271,6 +264,11 @@ def _dress(ax: Axes, along: str, measure: str) -> None:
         ax.set_yscale("symlog", linthresh=PLAIN_UP_TO[measure])
     else:
         ax.set_yscale("linear" if measure in LINEAR else "log")
+    plain_frame(ax)
+
+
+def plain_frame(ax: Axes) -> None:
+    """A light grid, and no frame at the top and on the right."""
     ax.grid(color="#DDDDDD", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)

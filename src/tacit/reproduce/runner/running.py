@@ -13,32 +13,22 @@ from tacit.reproduce.runner.records import append_line, open_record, read_result
 from tacit.reproduce.runner.runs import Run, Runs
 from tacit.reproduce.runner.trials import Trial, cell
 
-# The module of each experiment, in the order of the papers.
+# The folder of each experiment, in the order of the papers.
+_FOLDERS = (
+    ("trees", ("fig-4.4", "fig-4.5", "fig-4.6")),
+    ("junction", ("fig-5.4", "fig-5.5")),
+    ("numbers", ("fig-6.5", "fig-6.6", "fig-6.7")),
+    ("trees", ("fig-7.5", "fig-7.6", "fig-7.7", "fig-7.8", "fig-7.9")),
+    ("parsing", ("table-8.1", "table-8.2", "fig-8.5")),
+    ("language", ("table-9.1", "fig-9.2", "table-9.2", "table-9.3")),
+    ("trees", ("song-fig-2", "song-fig-3")),
+    ("parsing", ("lpcfg-f1",)),
+    ("sequences", ("wfa-pos",)),
+)
 MODULES = {
-    "fig-4.4": "trees.fig_4_4",
-    "fig-4.5": "trees.fig_4_5",
-    "fig-4.6": "trees.fig_4_6",
-    "fig-5.4": "junction.fig_5_4",
-    "fig-5.5": "junction.fig_5_5",
-    "fig-6.5": "numbers.fig_6_5",
-    "fig-6.6": "numbers.fig_6_6",
-    "fig-6.7": "numbers.fig_6_7",
-    "fig-7.5": "trees.fig_7_5",
-    "fig-7.6": "trees.fig_7_6",
-    "fig-7.7": "trees.fig_7_7",
-    "fig-7.8": "trees.fig_7_8",
-    "fig-7.9": "trees.fig_7_9",
-    "table-8.1": "parsing.table_8_1",
-    "table-8.2": "parsing.table_8_2",
-    "fig-8.5": "parsing.fig_8_5",
-    "table-9.1": "language.table_9_1",
-    "fig-9.2": "language.fig_9_2",
-    "table-9.2": "language.table_9_2",
-    "table-9.3": "language.table_9_3",
-    "song-fig-2": "trees.song_fig_2",
-    "song-fig-3": "trees.song_fig_3",
-    "lpcfg-f1": "parsing.lpcfg_f1",
-    "wfa-pos": "sequences.wfa_pos",
+    name: f"{folder}.{name.replace('-', '_').replace('.', '_')}"
+    for folder, names in _FOLDERS
+    for name in names
 }
 
 # What users choose from; tests have a smaller one of their own.

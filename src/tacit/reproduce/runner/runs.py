@@ -109,13 +109,7 @@ class Runs:
         return self.at(size).median("seconds", method=method)
 
     def with_names(self, names: Mapping[str, str]) -> Runs:
-        """Some methods under the names of others, whose runs are left out.
-
-        Parameters
-        ----------
-        names : mapping
-            From the name to be used to the name in the table.
-        """
+        """Some methods (the values) under the names of others (the keys), whose runs are left out."""
         shown = {name: new for new, name in names.items()}
         return Runs(
             tuple(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tacit.plot import style
+from tacit.reproduce.runner.panels import legend_below, plain_frame
 from tacit.reproduce.runner.runs import Run
 
 if TYPE_CHECKING:
@@ -17,13 +18,9 @@ MOST_IN_A_ROW = 4
 
 
 def scatter_plot(title: str, texts: Sequence[tuple[str, Sequence[tuple[str, Run]]]]) -> Figure:
-    """The figure: perplexities of the test text, with its standard deviation, and of the other.
+    """The figure: perplexities of the validation text and of the test text, with its standard deviation.
 
-    Parameters
-    ----------
-    title : str
-    texts : sequence
-        The name of each text, with the name and the run of every model from top to bottom.
+    `texts` has the name of each text, with the name and the run of every model from top to bottom.
     """
     style.pyplot()  # says what to install where it is missing
     from matplotlib.figure import Figure
@@ -43,31 +40,25 @@ def scatter_plot(title: str, texts: Sequence[tuple[str, Sequence[tuple[str, Run]
     axes[0].set_yticks(range(len(names)), names)
     axes[0].set_ylim(len(names) - 0.4, -0.6)  # from top to bottom
     figure.suptitle(title, fontsize=style.FONT_SIZE + 2)
-    figure.legend(
-        *axes[0].get_legend_handles_labels(),
-        loc="outside lower center",
-        ncols=2,
-        frameon=False,
-        fontsize=style.FONT_SIZE,
-    )
+    legend_below(figure, *axes[0].get_legend_handles_labels(), n_columns=2)
     return figure
 
 
 def _draw(ax: Axes, runs: Sequence[Run]) -> None:
-    places = range(len(runs))
+    rows = range(len(runs))
     ax.plot(
         [run.valid for run in runs],
-        places,
+        rows,
         linestyle="",
         marker="o",
         markersize=5,
         markerfacecolor="white",
         color=style.LINE,
-        label="text to choose by",
+        label="validation text",
     )
     ax.errorbar(
         [run.test for run in runs],
-        list(places),
+        list(rows),
         xerr=[run.spread for run in runs],
         linestyle="",
         marker="D",
@@ -76,8 +67,5 @@ def _draw(ax: Axes, runs: Sequence[Run]) -> None:
         color=style.BLUE,
         label="test text, with its standard deviation over draws of lines",
     )
-    ax.grid(color="#DDDDDD", linewidth=0.6)
-    ax.set_axisbelow(True)
     ax.margins(x=0.08)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.tick_params(labelsize=style.FONT_SIZE - 1)
+    plain_frame(ax)

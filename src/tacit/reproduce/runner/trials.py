@@ -77,39 +77,17 @@ def timed(function: Callable[..., Any], *args: Any, spent: float = 0.0, **option
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """What is measured and how: the columns of a table of runs, the fit, and how it is judged.
+    """What is measured and how: the columns of a table of runs, the fit, and how it is judged."""
 
-    Attributes
-    ----------
-    size : str
-        The column that grows along the axis of the picture.
-    results : mapping
-        The columns after those that say what was run, each with its value where nothing was learnt.
-    fit : callable
-        Learns what a trial asks for; trials may share a fit.
-    judge : callable
-        The results of a trial, given what was learnt.
-    words : str
-        A trial in words, for the progress bar: a format of case, size, seed, split and method.
-    work : callable
-        How long a trial takes, in any unit.
-    constants : mapping
-        Columns that are the same for all trials.
-    one_fit_for_all_sizes : bool
-        The trials of all sizes then follow each other.
-    is_run : callable
-        Whether a trial is among those that are run.
-    """
-
-    size: str
-    results: Results
-    fit: Callable[[Trial], Fit]
-    judge: Callable[[Trial, Any], Results]
-    words: str
-    work: Callable[[Trial], int] = attrgetter("size")
-    constants: Mapping[str, int] = field(default_factory=dict)
-    one_fit_for_all_sizes: bool = False
-    is_run: Callable[[Trial], bool] = lambda _: True
+    size: str  # the column that grows along the axis of the picture
+    results: Results  # the last columns, each with its value where nothing was learnt
+    fit: Callable[[Trial], Fit]  # trials may share a fit
+    judge: Callable[[Trial, Any], Results]  # given what was learnt
+    words: str  # a trial for the progress bar: a format of case, size, seed, split and method
+    work: Callable[[Trial], int] = attrgetter("size")  # how long a trial takes, in any unit
+    constants: Mapping[str, int] = field(default_factory=dict)  # columns that are always the same
+    one_fit_for_all_sizes: bool = False  # the trials of all sizes then follow each other
+    is_run: Callable[[Trial], bool] = lambda _: True  # whether a trial is among those that are run
 
     def settings(
         self, cases: Sequence[Case], methods: Sequence[Method], sizes: Sequence[int], n_seeds: int

@@ -175,13 +175,7 @@ class Tags:
 
 @lru_cache(maxsize=2)
 def tags_of(case: TagCase) -> Tags:
-    """The sentences of a case: the first ones of each part of the treebank.
-
-    Raises
-    ------
-    MissingDataError
-        The files are not where loaders look.
-    """
+    """The sentences of a case: the first ones of each part of the treebank."""
     from tacit.datasets import load_postags
     from tacit.sequences.data.read_sequences import read_sequences
 

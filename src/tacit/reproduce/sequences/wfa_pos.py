@@ -13,16 +13,8 @@ from tacit.reproduce.runner.panels import lines
 from tacit.reproduce.runner.runs import Runs
 from tacit.reproduce.runner.tables import aligned
 from tacit.reproduce.runner.trials import Method
-from tacit.reproduce.sequences.tags import (
-    EM,
-    HANKEL,
-    NGRAMS,
-    PROBABILISTIC,
-    STUDY,
-    WEIGHTED,
-    TagCase,
-    tags_of,
-)
+from tacit.reproduce.sequences import tags
+from tacit.reproduce.sequences.tags import HANKEL, NGRAMS, STUDY, TagCase
 
 UNIGRAM, BIGRAM, TRIGRAM = (
     Method(name, NGRAMS, (("order", order),))
@@ -32,9 +24,9 @@ SYMBOLS = Method("spectral, symbols", HANKEL, (("basis", 1000), ("max_length", 1
 SUBSTRINGS = Method(
     "spectral, substrings", HANKEL, (("basis", 500), ("max_length", 4)), as_printed=True
 )
-BY_EM = Method("EM", EM, (("n_restarts", 3), ("max_iter", 100)))
-TACIT_WEIGHTED = Method("weighted automaton", WEIGHTED)
-TACIT_PROBABILISTIC = Method("probabilistic automaton", PROBABILISTIC, (("learn", "em"),))
+BY_EM = Method("EM", tags.EM, (("n_restarts", 3), ("max_iter", 100)))
+TACIT_WEIGHTED = Method("weighted automaton", tags.WEIGHTED)
+TACIT_PROBABILISTIC = Method("probabilistic automaton", tags.PROBABILISTIC, (("learn", "em"),))
 SPECTRAL = (SYMBOLS, SUBSTRINGS)
 SURVEY = (UNIGRAM, BIGRAM, TRIGRAM, *SPECTRAL, BY_EM)
 METHODS = (*SURVEY, TACIT_WEIGHTED, TACIT_PROBABILISTIC)
@@ -59,14 +51,14 @@ def at_best(runs: Runs, method: Method, measure: str = "wrong") -> float:
 )
 def _ahead_of_short_contexts(runs: Runs) -> Finding:
     outcomes = [
-        at_best(tags, method) < at_best(tags, other)
-        for tags in runs.by_case()
+        at_best(tagset, method) < at_best(tagset, other)
+        for tagset in runs.by_case()
         for method in (*SPECTRAL, BY_EM)
         for other in (UNIGRAM, BIGRAM)
     ]
     shown = " and ".join(
-        ", ".join(f"{m.name} {at_best(tags, m):.4f}" for m in (BIGRAM, *SPECTRAL, BY_EM))
-        for tags in runs.by_case()
+        ", ".join(f"{m.name} {at_best(tagset, m):.4f}" for m in (BIGRAM, *SPECTRAL, BY_EM))
+        for tagset in runs.by_case()
     )
     finding = counted("comparisons", outcomes)
     return Finding(finding.held, f"{finding.seen}; {shown}")
@@ -75,9 +67,9 @@ def _ahead_of_short_contexts(runs: Runs) -> Finding:
 @inequality("the nearer basis is nearer to EM than half of EM's distance from bigrams")
 def _comparable(runs: Runs) -> Finding:
     near_and_far = []
-    for tags in runs.by_case():
-        by_em, bigram = at_best(tags, BY_EM), at_best(tags, BIGRAM)
-        near = min(abs(at_best(tags, method) - by_em) for method in SPECTRAL)
+    for tagset in runs.by_case():
+        by_em, bigram = at_best(tagset, BY_EM), at_best(tagset, BIGRAM)
+        near = min(abs(at_best(tagset, method) - by_em) for method in SPECTRAL)
         near_and_far.append((near, bigram - by_em))
     shown = "; ".join(f"{near:.4f} and {far:.4f}" for near, far in near_and_far)
     return Finding(all(near < far / 2 for near, far in near_and_far), shown)
@@ -86,8 +78,8 @@ def _comparable(runs: Runs) -> Finding:
 @inequality(f"with these, either basis takes less than {MUCH_LESS:g} of the time of EM")
 def _much_faster(runs: Runs) -> Finding:
     ratios = [
-        at_best(tags, method, "seconds") / at_best(tags, BY_EM, "seconds")
-        for tags in runs.by_case()
+        at_best(tagset, method, "seconds") / at_best(tagset, BY_EM, "seconds")
+        for tagset in runs.by_case()
         for method in SPECTRAL
     ]
     shown = " and ".join(f"{ratio:.4f}" for ratio in ratios)
@@ -97,13 +89,15 @@ def _much_faster(runs: Runs) -> Finding:
 def _table(runs: Runs) -> str:
     """The results of every method, with the number of states that was chosen."""
     parts = []
-    for tags in runs.by_case():
+    for tagset in runs.by_case():
         rows = []
         for method in METHODS:
-            states = "" if method.learn == NGRAMS else str(best_size(tags, method))
-            wrong, nats, seconds = (at_best(tags, method, m) for m in ("wrong", "nats", "seconds"))
+            states = "" if method.learn == NGRAMS else str(best_size(tagset, method))
+            wrong, nats, seconds = (
+                at_best(tagset, method, m) for m in ("wrong", "nats", "seconds")
+            )
             rows.append((method.name, [states, f"{wrong:.4f}", f"{nats:.4f}", f"{seconds:.3f}"]))
-        parts += [tags.case.kind, *aligned(["states", "wrong", "nats", "CPU s"], rows)]
+        parts += [tagset.case.kind, *aligned(["states", "wrong", "nats", "CPU s"], rows)]
     return "\n".join(parts)
 
 
@@ -126,6 +120,6 @@ EXPERIMENT = Experiment(
     measures=("wrong", "seconds"),
     tacit_forms=TACIT_FORMS,
     over="random starts",
-    check_data=lambda: tags_of(TagCase()),
+    check_data=lambda: tags.tags_of(TagCase()),
     table=_table,
 )

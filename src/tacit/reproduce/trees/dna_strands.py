@@ -80,16 +80,8 @@ def likelihoods(sign: str) -> NDArray[np.float64]:
 def strands(data: str) -> Strands:
     """The sequences of a data set.
 
-    Parameters
-    ----------
-    data : {"polya", "splice"}
-        True and false poly(A) signals, fifty letters on either side of the signal AATAAA, which both
-        have; splice junctions and other positions, sixty letters.
-
-    Raises
-    ------
-    MissingDataError
-        The file is not where loaders look.
+    "polya": true and false poly(A) signals, fifty letters on either side of AATAAA, which both have.
+    "splice": splice junctions and other positions, sixty letters.
     """
     from tacit.datasets import load_polya, load_splice
 

@@ -1,7 +1,7 @@
 """The algorithms as the papers print them.
 
-Tacit's estimators go beyond the papers: they divide by the roots of the shares, weigh views by what they
-see and cut directions that are lost in noise. A seed's claim is about what the seed describes, so that its
+Tacit's estimators go beyond the papers: they divide by the roots of the marginals, weigh views by what they
+show and cut directions that are lost in noise. A seed's claim is about what the seed describes, so that its
 experiment runs these stages without any of that. Which leaves stand for a subtree the papers leave open;
 Tacit chooses them.
 """
@@ -24,17 +24,8 @@ def learn_as_printed(
 ) -> Network:
     """What an algorithm learns without Tacit's additions.
 
-    Parameters
-    ----------
-    learn : {"spectral", "hierarchical"}
-        Thesis chapters 4 and 7, with ``representation="tensor"`` or ``"matrix"``; Song et al. (2013) with the
-        linker over all leaves outside an edge.
-    n_states : int
-        States of every hidden node.
-    topology : Topology
-    rows : table
-    **options
-        Of the stage: `n_views`, `representation`.
+    "spectral" is that of thesis chapters 4 and 7, with ``representation="tensor"`` or ``"matrix"``;
+    "hierarchical" is that of Song et al. (2013) with the linker over all leaves outside an edge.
     """
     from tacit.core.input.read_table import read_table
     from tacit.trees.learn.spectral.hierarchical import hierarchical
@@ -48,10 +39,8 @@ def learn_as_printed(
     if learn == "spectral":
         return spectral(tree, moments, states, whiten=False, cut=0.0, **options).network
     assert learn == "hierarchical", learn
-    found = hierarchical(
-        tree, moments, states, window=None, whiten=False, codes=table.codes, **options
-    )
-    return found.network
+    linker = {"window": None, "whiten": False, "codes": table.codes}
+    return hierarchical(tree, moments, states, **linker, **options).network
 
 
 def junction_as_printed(
@@ -59,20 +48,9 @@ def junction_as_printed(
 ) -> tuple[Network, int]:
     """What an algorithm of thesis chapter 5 learns of a graph with loops, and in how many steps.
 
-    Parameters
-    ----------
-    learn : {"spectral", "online-em"}
-        With all joint states of every separator and tables as they are; stepwise EM once for each of some
-        learning rates (``rates``), of which the one with the highest likelihood is kept.
-    n_states : int
-        States of every hidden variable.
-    graph : networkx graph or edges
-        As of `LatentJunctionTree`.
-    rows : table
-    seed : int
-        Of the starts and the order of the rows.
-    **options
-        Of the stage: `n_views`, `features`; `rates`.
+    "spectral" has all joint states of every separator and tables as they are; "online-em" is stepwise EM once
+    for each learning rate in `rates`, of which the one with the highest likelihood is kept. The seed decides
+    the starts and the order of the rows.
     """
     from tacit.core.input.read_table import read_table
     from tacit.junction.learn.spectral import junction_spectral
@@ -108,12 +86,12 @@ def _best_of_rates(
     # A little more than no pseudo-counts: an entry that the first rows leave at zero would stay there.
     settings = Settings(pseudo_counts=0.1)
     job = JunctionJob(table, ties.junction, ties, moments, moments, settings, silent)
-    tried = [
+    fits = [
         learn_online_em(
             replace(job, settings=replace(settings, seed=len(rates) * seed + number)),
             Schedule(decay=rate),
         )
         for number, rate in enumerate(rates)
     ]
-    best = max(tried, key=lambda each: float(each.diagnostics["objective"]))
-    return best.network, sum(int(each.diagnostics["n_steps"]) for each in tried)
+    best = max(fits, key=lambda fit: float(fit.diagnostics["objective"]))
+    return best.network, sum(int(fit.diagnostics["n_steps"]) for fit in fits)

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tacit.reproduce.runner.trials import Case, Fit, Method, Results, Study, Trial, timed
-from tacit.reproduce.trees.synthetic import with_all_categories
+from tacit.reproduce.trees.synthetic import network_and_steps, with_all_categories
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,13 +89,7 @@ def class_scores(
 ) -> tuple[NDArray[np.float64], float]:
     """(class, row) Numbers that rise with a row's probability, and the fraction of estimates not positive.
 
-    Parameters
-    ----------
-    networks : list of Network
-        Of each class.
-    rows : Evidence
-    raw : bool
-        Whether estimates count as they are, negative ones too. They are floored otherwise.
+    Raw estimates count as they are, negative ones too; others are floored.
     """
     import numpy as np
 
@@ -131,18 +125,12 @@ def learn_classes(trial: Trial, split: Split) -> Networks:
 
 def _learn(trial: Trial, table: pa.Table) -> tuple[Network, int]:
     """What the trial's method learns of one class, and in how many steps."""
-    case, method = trial.case, trial.method
-    if method.as_printed:
-        return _as_printed(trial, table, table.num_columns)
-    model = model_of(case, method, trial.seed, table.num_columns).fit(table)
-    return model.network_, int(model.diagnostics_.get("n_steps", 0))
-
-
-def _as_printed(trial: Trial, table: Any, length: int) -> tuple[Network, int]:
     from tacit.reproduce.trees.printed import junction_as_printed, learn_as_printed
 
-    case, method = trial.case, trial.method
+    case, method, length = trial.case, trial.method, table.num_columns
     options = dict(method.options)
+    if not method.as_printed:
+        return network_and_steps(model_of(case, method, trial.seed, length), table)
     if case.order == 1:
         return learn_as_printed(method.learn, case.n_states, _chain(length), table, **options), 0
     graph = _higher_order(length, case.order)
@@ -213,14 +201,7 @@ class Split:
 def split_of(data: str, n_test: int, seed: int, n_rows: int | None) -> Split:
     """Test sequences and training sequences of a split; smaller training sets are parts of larger ones.
 
-    Parameters
-    ----------
-    data : {"polya", "splice"}
-    n_test : int
-        Test rows.
-    seed : int
-    n_rows : int or None
-        Training rows, of all classes together; None for all.
+    `n_rows` are training rows of all classes together, None for all.
     """
     import numpy as np
 
@@ -241,13 +222,8 @@ def disjoint_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Numbers of test rows and of training rows, in random order, without a sequence that is in both.
 
-    Parameters
-    ----------
-    sequence : (row,)
-        Which of the distinct sequences each row has.
-    n_test : int
-        Test rows; copies of their sequences that would be too many are in neither part.
-    rng : numpy.random.Generator
+    `sequence` says which of the distinct sequences each row has; further copies of test sequences are in
+    neither part.
     """
     import numpy as np
 

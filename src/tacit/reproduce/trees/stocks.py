@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tacit.reproduce.runner.trials import Case, Fit, Method, Results, Study, Trial, timed
-from tacit.reproduce.trees.synthetic import WARM_UP_ROWS, with_all_categories
+from tacit.reproduce.trees.synthetic import WARM_UP_ROWS, network_and_steps, with_all_categories
 
 if TYPE_CHECKING:
     import numpy as np
@@ -110,8 +110,7 @@ def _learn(case: StockCase, seed: int, method: Method, split: Split) -> tuple[Ne
     if method.as_printed:
         return learn_as_printed(method.learn, case.n_states, split.topology, rows, **options), 0
     model = LatentTree(case.n_states, split.topology, method.learn, random_state=seed, **options)
-    model.fit(rows)
-    return model.network_, int(model.diagnostics_.get("n_steps", 0))
+    return network_and_steps(model, rows)
 
 
 @lru_cache(maxsize=32)
@@ -160,13 +159,7 @@ def _split(case: StockCase, seed: int) -> Split:
 
 @lru_cache(maxsize=1)
 def stock_moves(n_stocks: int) -> NDArray[np.int16]:
-    """(day, stock) The moves of the first stocks of `load_sp500`.
-
-    Raises
-    ------
-    MissingDataError
-        The file is not where loaders look.
-    """
+    """(day, stock) The moves of the first stocks of `load_sp500`."""
     import numpy as np
 
     from tacit.datasets import load_sp500

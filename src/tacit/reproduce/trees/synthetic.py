@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -64,20 +65,6 @@ class TreeCase(Case):
         return columns
 
 
-def fit(trial: Trial) -> Fit:
-    """What the trial's method learns from the rows drawn for it, and in how many steps."""
-    data = drawn(trial.case, trial.seed, trial.size)
-    _warm_up(trial.case, trial.seed, trial.method)
-    return timed(_learn, trial, data.topology, data.train)
-
-
-def judge(trial: Trial, fitted: tuple[Network, int]) -> Results:
-    """The papers' errors, which use raw estimates, negative ones too."""
-    network, n_steps = fitted
-    data = drawn(trial.case, trial.seed, trial.size)
-    return {**errors(network, data.test, data.log_truth), "n_steps": n_steps}
-
-
 def errors(
     network: Network, test: NDArray[np.int16], log_truth: NDArray[np.float64]
 ) -> dict[str, float]:
@@ -102,17 +89,54 @@ def errors(
     }
 
 
-def _learn(trial: Trial, topology: Topology, train: pa.Table) -> tuple[Network, int]:
+def network_and_steps(model: Any, rows: Any) -> tuple[Network, int]:
+    """What an estimator learns from rows, and in how many steps of EM."""
+    model.fit(rows)
+    return model.network_, int(model.diagnostics_.get("n_steps", 0))
+
+
+def synthetic_study(
+    case_name: str,
+    draw: Callable[[Any, int, int], Drawn],
+    learn: Callable[[Trial, Drawn], tuple[Network, int]],
+    warm_up: Callable[[Any, int, Method], None],
+) -> Study:
+    """Fits on rows that are drawn from a known model, which judges them."""
+
+    def fit(trial: Trial) -> Fit:
+        data = draw(trial.case, trial.seed, trial.size)
+        warm_up(trial.case, trial.seed, trial.method)
+        return timed(learn, trial, data)
+
+    def judge(trial: Trial, fitted: tuple[Network, int]) -> Results:
+        network, n_steps = fitted
+        data = draw(trial.case, trial.seed, trial.size)
+        return {**errors(network, data.test, data.log_truth), "n_steps": n_steps}
+
+    return Study(
+        size="n_rows",
+        results=RESULTS,
+        fit=fit,
+        judge=judge,
+        words=f"{{case.{case_name}}}, {{size}} rows, {{method.name}}",
+        work=lambda trial: trial.size + 2000,
+        constants={"n_test": TEST_ROWS},
+    )
+
+
+# -- learning -------------------------------------------------------------------------------------
+
+
+def _learn(trial: Trial, data: Drawn) -> tuple[Network, int]:
     from tacit.reproduce.trees.printed import learn_as_printed
     from tacit.trees.latent_tree import LatentTree
 
-    method, n_states = trial.method, trial.case.told_states
+    topology, method, n_states = data.structure, trial.method, trial.case.told_states
     options = dict(method.options)
     if method.as_printed:
-        return learn_as_printed(method.learn, n_states, topology, train, **options), 0
+        return learn_as_printed(method.learn, n_states, topology, data.train, **options), 0
     model = LatentTree(n_states, topology, method.learn, random_state=trial.seed, **options)
-    model.fit(train)
-    return model.network_, int(model.diagnostics_.get("n_steps", 0))
+    return network_and_steps(model, data.train)
 
 
 @lru_cache(maxsize=256)
@@ -122,18 +146,7 @@ def _warm_up(case: TreeCase, seed: int, method: Method) -> None:
         _warm_up(case, 0, method)
         return
     few = drawn.__wrapped__(case, seed, WARM_UP_ROWS)
-    timed(_learn, Trial(STUDY, case, WARM_UP_ROWS, seed, method), few.topology, few.train)
-
-
-STUDY = Study(
-    size="n_rows",
-    results=RESULTS,
-    fit=fit,
-    judge=judge,
-    words="{case.tree}, {size} rows, {method.name}",
-    work=lambda trial: trial.size + 2000,
-    constants={"n_test": TEST_ROWS},
-)
+    timed(_learn, Trial(STUDY, case, WARM_UP_ROWS, seed, method), few)
 
 
 # -- data -----------------------------------------------------------------------------------------
@@ -141,10 +154,10 @@ STUDY = Study(
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Rows to learn from and rows to judge on."""
+    """Training and test rows, and their true structure."""
 
-    topology: Topology
-    train: pa.Table
+    structure: Any  # the topology or the graph
+    train: Any
     test: NDArray[np.int16]
     log_truth: NDArray[np.float64]
 
@@ -209,3 +222,6 @@ def with_all_categories(codes: NDArray[np.int16], n_categories: int) -> pa.Table
             for leaf, column in enumerate(codes.T)
         }
     )
+
+
+STUDY = synthetic_study("tree", drawn, _learn, _warm_up)
