@@ -133,14 +133,14 @@ class AutomatonModel:
         stop = self.stop if kind == "string" else np.asarray(self.visits @ self.stop)
         return ExactStrings(initial, self.steps, stop)
 
-    def sample(self, n_sequences: int, random_state: Any = None) -> Sequences:
+    def sample(self, n_samples: int, random_state: Any = None) -> Sequences:
         """Strings drawn from the automaton."""
         rng = np.random.default_rng(random_state)
         k, n_symbols = self.n_states, self.n_symbols
         transitions = self.steps.transpose(1, 0, 2).reshape(k, -1)  # (state, symbol and next state)
         table = AliasTable.of(np.column_stack([transitions, self.stop]))
-        own = np.arange(n_sequences)
-        state = AliasTable.of(self.initial[None]).draw(np.zeros(n_sequences, dtype=np.int32), rng)
+        own = np.arange(n_samples)
+        state = AliasTable.of(self.initial[None]).draw(np.zeros(n_samples, dtype=np.int32), rng)
         owners, shown = [own[:0]], [np.empty(0, dtype=np.int32)]
         while len(own):
             drawn = table.draw(state, rng)
@@ -150,7 +150,7 @@ class AutomatonModel:
             shown.append(symbol.astype(np.int32))
         owner = np.concatenate(owners)
         codes = np.concatenate(shown)[np.argsort(owner, kind="stable")]
-        return Sequences(codes, np.bincount(owner, minlength=n_sequences), self.symbols)
+        return Sequences(codes, np.bincount(owner, minlength=n_samples), self.symbols)
 
     def log_prob(self, sequences: Sequences) -> Array:
         """The true natural-log probability of each string; -1 is missing and summed out."""

@@ -73,24 +73,24 @@ class HmmModel:
         """(symbol, state, next state) the chance of showing a symbol, then moving on."""
         return np.asarray(self.emissions.T[:, :, None] * self.tables.transitions)
 
-    def sample(self, n_sequences: int, length: Any = 20, random_state: Any = None) -> Sequences:
+    def sample(self, n_samples: int, length: Any = 20, random_state: Any = None) -> Sequences:
         """Sequences drawn from the model.
 
         Parameters
         ----------
-        n_sequences : int
+        n_samples : int
         length : int or (sequence,) integers
             Of every sequence, or of each.
         random_state : int or numpy.random.Generator, optional
         """
-        return self.sample_with_states(n_sequences, length, random_state)[0]
+        return self.sample_with_states(n_samples, length, random_state)[0]
 
     def sample_with_states(
-        self, n_sequences: int, length: Any = 20, random_state: Any = None
+        self, n_samples: int, length: Any = 20, random_state: Any = None
     ) -> tuple[Sequences, Codes]:
         """Sequences drawn from the model, and the (position,) states that they went through."""
         rng = np.random.default_rng(random_state)
-        lengths = _lengths(n_sequences, length)
+        lengths = _lengths(n_samples, length)
         first = np.cumsum(lengths) - lengths  # where each sequence begins
         order = np.argsort(-lengths, kind="stable")  # those that go on the longest stand in front
         codes, states = np.empty((2, int(lengths.sum())), dtype=np.int32)
@@ -98,7 +98,7 @@ class HmmModel:
             AliasTable.of(table)
             for table in (self.tables.initial[None], self.tables.transitions, self.emissions)
         )
-        for block in range(0, n_sequences, _BLOCK):
+        for block in range(0, n_samples, _BLOCK):
             own = order[block : block + _BLOCK]
             state = initial.draw(np.zeros(len(own), dtype=np.int32), rng)
             for t in range(int(lengths[own[0]])):
@@ -161,8 +161,8 @@ class HmmModel:
         return np.asarray(states.sum(axis=1).reshape((n,) * width))
 
 
-def _lengths(n_sequences: int, length: Any) -> Integers:
-    lengths = np.broadcast_to(np.asarray(length, dtype=np.int64), (n_sequences,)).copy()
+def _lengths(n_samples: int, length: Any) -> Integers:
+    lengths = np.broadcast_to(np.asarray(length, dtype=np.int64), (n_samples,)).copy()
     if (lengths < 0).any():
         raise ArgumentError(f"a sequence cannot have length {int(lengths.min())}")
     return lengths

@@ -54,15 +54,14 @@ def random_topics(
 
 
 def sample_documents(
-    topics: Topics, n: int, length: Any = 100, *, random_state: Any = None
+    topics: Topics, n_samples: int, length: Any = 100, *, random_state: Any = None
 ) -> Documents:
     """Documents of latent Dirichlet allocation, or of one topic each where `alpha0` is zero.
 
     Parameters
     ----------
     topics : Topics
-    n : int
-        How many.
+    n_samples : int
     length : int or (int, int)
         Words of each document, or the fewest and the most of them, all numbers as often.
     random_state : int, Generator or None
@@ -81,21 +80,22 @@ def sample_documents(
         raise ArgumentError(
             f"length={length}; give a positive number, or two with the smaller first"
         )
-    lengths = rng.integers(low, high + 1, size=n)
+    lengths = rng.integers(low, high + 1, size=n_samples)
     counts = drawn_documents(topics, lengths, rng)
     words = tuple(f"w{place}" for place in range(topics.n_words))
     return Documents(counts, words)
 
 
 def add_spam(
-    documents: Documents, n: int, length: int = 100, *, random_state: Any = None
+    documents: Documents, n_samples: int, length: int = 100, *, random_state: Any = None
 ) -> Documents:
     """The documents, and as many more that each repeat one word."""
     from scipy.sparse import csr_array, vstack
 
-    places = np.random.default_rng(random_state).integers(0, documents.n_words, size=n)
-    counts = np.full(n, length, dtype=np.int32)
-    spam = csr_array((counts, (np.arange(n), places)), shape=(n, documents.n_words))
+    places = np.random.default_rng(random_state).integers(0, documents.n_words, size=n_samples)
+    counts = np.full(n_samples, length, dtype=np.int32)
+    shape = (n_samples, documents.n_words)
+    spam = csr_array((counts, (np.arange(n_samples), places)), shape=shape)
     both = csr_array(vstack([documents.counts, spam], format="csr"))
     return Documents(both, documents.words, documents.named)
 

@@ -128,19 +128,19 @@ class GraphModel:
             found: Array = logs + np.log(_product(left, [_ROW]))
         return found
 
-    def sample(self, n_rows: int, random_state: Any = None) -> NDArray[np.int16]:
+    def sample(self, n_samples: int, random_state: Any = None) -> NDArray[np.int16]:
         """Rows of category codes, (row, variable) in Fortran order, drawn parents before children."""
         rng = np.random.default_rng(random_state)
         drawn: dict[str, NDArray[np.int64]] = {}
         for name in ordered(self.parents):
             table = self.tables[name]
-            index = np.zeros(n_rows, dtype=np.int64)
+            index = np.zeros(n_samples, dtype=np.int64)
             for above, size in zip(self.parents[name], table.shape[:-1], strict=True):
                 index = index * size + drawn[above]
             reached = np.cumsum(table.reshape(-1, table.shape[-1]), axis=1)
             reached /= reached[:, -1:]  # ends at one exactly, which no draw reaches
-            draw = rng.random(n_rows)
-            drawn[name] = np.zeros(n_rows, dtype=np.int64)
+            draw = rng.random(n_samples)
+            drawn[name] = np.zeros(n_samples, dtype=np.int64)
             for column in reached.T[:-1]:
                 drawn[name] += draw >= column[index]
         columns = [drawn[name].astype(np.int16) for name in self.names]

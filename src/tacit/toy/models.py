@@ -93,13 +93,13 @@ def _states(
     return [int(number) for number in each]
 
 
-def sample_codes(tables: Tables, n_rows: int, random_state: Any = None) -> NDArray[np.int16]:
+def sample_codes(tables: Tables, n_samples: int, random_state: Any = None) -> NDArray[np.int16]:
     """Rows drawn from the tables, parents before children.
 
     Parameters
     ----------
     tables : Tables
-    n_rows : int
+    n_samples : int
     random_state : int or numpy.random.Generator, optional
 
     Returns
@@ -109,15 +109,15 @@ def sample_codes(tables: Tables, n_rows: int, random_state: Any = None) -> NDArr
     """
     rng = np.random.default_rng(random_state)
     tree = tables.tree
-    codes = np.empty((n_rows, tree.n_leaves), dtype=np.int16, order="F")
+    codes = np.empty((n_samples, tree.n_leaves), dtype=np.int16, order="F")
     drawn: dict[int, NDArray[np.int16]] = {}
     unused = [len(children) for children in tree.children]
     for node in reversed(range(tree.n_nodes)):
         above = int(tree.parent[node])
         reached = np.cumsum(tables.table(node), axis=1)
         reached /= reached[:, -1:]  # ends at one exactly, which no draw reaches
-        draw = rng.random(n_rows)
-        own = codes[:, node] if node < tree.n_leaves else np.empty(n_rows, dtype=np.int16)
+        draw = rng.random(n_samples)
+        own = codes[:, node] if node < tree.n_leaves else np.empty(n_samples, dtype=np.int16)
         own[:] = 0
         for column in reached.T[:-1]:
             own += draw >= (column[drawn[above]] if above >= 0 else column[0])
@@ -147,9 +147,9 @@ class TreeModel:
         """The exact tables of any variables, for learning without noise."""
         return ExactMoments(self.tables)
 
-    def sample(self, n_rows: int, random_state: Any = None) -> NDArray[np.int16]:
+    def sample(self, n_samples: int, random_state: Any = None) -> NDArray[np.int16]:
         """Rows of category codes, (row, variable)."""
-        return sample_codes(self.tables, n_rows, random_state)
+        return sample_codes(self.tables, n_samples, random_state)
 
     def log_prob(self, codes: NDArray[Any]) -> Array:
         """The true natural-log probability of each row; -1 is missing and summed out."""

@@ -17,13 +17,12 @@ _WORDS = {
 }
 
 
-def sample_trees(n: int, random_state: Any = None) -> list[ParseTree]:
+def sample_trees(n_samples: int, random_state: Any = None) -> list[ParseTree]:
     """Trees of sentences such as "the cat near a house saw every dog", with universal tags.
 
     Parameters
     ----------
-    n : int
-        How many.
+    n_samples : int
     random_state : int, Generator or None
     """
     random = np.random.default_rng(random_state)
@@ -41,11 +40,11 @@ def sample_trees(n: int, random_state: Any = None) -> list[ParseTree]:
 
     return [
         ParseTree("S", (noun_phrase(0), ParseTree("VP", (word("VERB"), noun_phrase(0)))))
-        for _ in range(n)
+        for _ in range(n_samples)
     ]
 
 
-def sample_sentences(n: int, random_state: Any = None) -> list[list[tuple[str, str]]]:
+def sample_sentences(n_samples: int, random_state: Any = None) -> list[list[tuple[str, str]]]:
     """The words and tags of `sample_trees`.
 
     Examples
@@ -53,4 +52,4 @@ def sample_sentences(n: int, random_state: Any = None) -> list[list[tuple[str, s
     >>> len(sample_sentences(3, random_state=0))
     3
     """
-    return [tree.leaves() for tree in sample_trees(n, random_state)]
+    return [tree.leaves() for tree in sample_trees(n_samples, random_state)]

@@ -120,7 +120,7 @@ def picture(runs: Runs) -> Figure:
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(labelsize=style.FONT_SIZE - 1)
-    legend_below(figure, *ax.get_legend_handles_labels(), n_columns=2)
+    legend_below(figure, *ax.get_legend_handles_labels())
     figure.suptitle(EXPERIMENT.title, fontsize=style.FONT_SIZE + 2)
     return figure
 

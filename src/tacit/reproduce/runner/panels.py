@@ -143,12 +143,13 @@ def picture(
             handles.setdefault(label, handle)
     figure.suptitle(title, fontsize=style.FONT_SIZE + 2)
     legend = legend_below(figure, list(handles.values()), list(handles), legend_columns)
-    legend.set_title(_legend_title(runs, over), {"size": style.FONT_SIZE - 1})
+    legend.set_title(_legend_title(runs, over))
+    legend.get_title().set_fontsize(style.FONT_SIZE - 1)
     return figure
 
 
 def legend_below(
-    figure: Figure, handles: Sequence[Any], labels: Sequence[str], n_columns: int
+    figure: Figure, handles: Sequence[Any], labels: Sequence[str], n_columns: int = 2
 ) -> Legend:
     """A legend below all panels."""
     return figure.legend(

@@ -40,7 +40,7 @@ def scatter_plot(title: str, texts: Sequence[tuple[str, Sequence[tuple[str, Run]
     axes[0].set_yticks(range(len(names)), names)
     axes[0].set_ylim(len(names) - 0.4, -0.6)  # from top to bottom
     figure.suptitle(title, fontsize=style.FONT_SIZE + 2)
-    legend_below(figure, *axes[0].get_legend_handles_labels(), n_columns=2)
+    legend_below(figure, *axes[0].get_legend_handles_labels())
     return figure
 
 

@@ -39,7 +39,7 @@ def learn_as_printed(
     if learn == "spectral":
         return spectral(tree, moments, states, whiten=False, cut=0.0, **options).network
     assert learn == "hierarchical", learn
-    linker = {"window": None, "whiten": False, "codes": table.codes}
+    linker: dict[str, Any] = {"window": None, "whiten": False, "codes": table.codes}
     return hierarchical(tree, moments, states, **linker, **options).network
 
 
