@@ -208,11 +208,11 @@ class LatentPCFG(TakesText, Scored, Model):
             repairs.update(repaired)
         return (trees, dict(repairs)) if return_repairs else trees
 
-    def n_best(self, sentence: Any, n: int = 10) -> list[ScoredTree]:
+    def n_best(self, sentence: Any, n_trees: int = 10) -> list[ScoredTree]:
         """The best trees of a sentence, the best first; see `parse`."""
-        check_count("n", n)
+        check_count("n_trees", n_trees)
         words, tags = words_and_tags(sentence)
-        return self._parser(words).n_best(words, tags, n)
+        return self._parser(words).n_best(words, tags, n_trees)
 
     def _parsed(
         self, sentence: tuple[list[str], list[str | None]]

@@ -31,9 +31,14 @@ def tree_list(source: Any) -> list[ParseTree]:
 
 
 def words_and_tags(sentence: Any) -> tuple[list[str], list[str | None]]:
-    """The words of a sentence, and the tags that come with them; None for a word without one."""
+    """The words of a sentence, and the tags that come with them; None for a word without one.
+
+    A tree is a sentence too, whose tags and brackets are not looked at.
+    """
     if isinstance(sentence, str):
         sentence = sentence.split()
+    elif isinstance(sentence, ParseTree):
+        sentence = [word for word, _ in sentence.leaves()]
     words: list[str] = []
     tags: list[str | None] = []
     for item in sentence:
