@@ -193,7 +193,7 @@ def test_validation_rows_are_used_to_choose(learn):
     table, other = groups(300), groups(150, seed=1)
     model = tacit.KernelTree(learn=learn).fit(table, validation=other)
     assert np.isfinite(model.score(other))
-    key = "blurs" if learn == "auto" else "candidates"
+    key = "bandwidths" if learn == "auto" else "candidates"
     assert all("score" in each for each in model.diagnostics_[key])
 
 

@@ -182,7 +182,7 @@ class GaussianQueries(DensityMixin, Model):
         (row, category) array in the order of `categories_`, or a dict of such arrays for several targets;
         without a target those of all columns side by side
         """
-        from tacit.numbers.query.normal_scores import class_shares
+        from tacit.numbers.query.normal_scores import category_probabilities
         from tacit.trees.query.given import target_columns
 
         table = self._table(X)
@@ -194,7 +194,10 @@ class GaussianQueries(DensityMixin, Model):
             for place in places:
                 rows[:, self.scores_.coordinates_of(place)] = np.nan
         with self._threads():
-            found = [class_shares(self.gaussian_, self.scores_, place, rows) for place in places]
+            found = [
+                category_probabilities(self.gaussian_, self.scores_, place, rows)
+                for place in places
+            ]
         if isinstance(target, str):
             return found[0]
         if target is None:
@@ -215,7 +218,7 @@ class GaussianQueries(DensityMixin, Model):
         """
         from tacit.core.input.mixed_table import decode_mixed
         from tacit.numbers.query.gaussian import fill
-        from tacit.numbers.query.normal_scores import expected_numbers, shares_from_means
+        from tacit.numbers.query.normal_scores import expected_numbers, probabilities_from_means
 
         check_choice("numbers", numbers, ("mean", "median"))
         table = self._table(X)
@@ -224,7 +227,9 @@ class GaussianQueries(DensityMixin, Model):
             found = fill(self.gaussian_, self.scores_.coordinates(table), variances=True)
             for place in np.flatnonzero(table.missing.any(axis=0)).tolist():
                 if place in self.schema_.categorical:
-                    shares = shares_from_means(self.gaussian_, self.scores_, place, found.values)
+                    shares = probabilities_from_means(
+                        self.gaussian_, self.scores_, place, found.values
+                    )
                     columns[place] = shares.argmax(axis=1)
                     continue
                 gone, start = table.missing[:, place], self.scores_.starts[place]
@@ -257,7 +262,7 @@ class GaussianQueries(DensityMixin, Model):
             The kind of table to return, by default that of the training data.
         """
         from tacit.core.input.mixed_table import decode_mixed, empty_mixed
-        from tacit.numbers.query.normal_scores import drawn_table
+        from tacit.numbers.query.normal_scores import sampled_table
 
         check_rows("n", n)
         self._check_fitted()
@@ -270,7 +275,7 @@ class GaussianQueries(DensityMixin, Model):
             known = self._table({name: [value] for name, value in given.items()})
         rows = known.take(np.zeros(n, dtype=np.int64))
         with self._threads():
-            drawn = drawn_table(self.gaussian_, self.scores_, rows, generator_from(random_state))
+            drawn = sampled_table(self.gaussian_, self.scores_, rows, generator_from(random_state))
         kind = self.diagnostics_.get("kind_of_table", "dict") if like is None else like
         return decode_mixed(drawn, like=kind)
 

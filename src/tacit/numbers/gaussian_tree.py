@@ -150,7 +150,7 @@ class GaussianTree(GaussianQueries):
         from tacit.core.input.read_mixed_table import encode_mixed
         from tacit.core.progress import reporting
         from tacit.core.threads import limit_threads
-        from tacit.numbers.learn.gaussian_tree import learn_gaussian_tree
+        from tacit.numbers.learn.gaussian_tree import fit_gaussian_tree
 
         settings = self._settings()
         table = self._read(X, sample_weight)
@@ -158,7 +158,7 @@ class GaussianTree(GaussianQueries):
         if validation is not None:
             held_out = encode_mixed(validation, table.schema, unknown="missing")
         with limit_threads(self.n_jobs), reporting(self.progress) as report:
-            learnt = learn_gaussian_tree(table, held_out, settings, report)
+            learnt = fit_gaussian_tree(table, held_out, settings, report)
         self._keep(X, table, learnt)
         return self
 

@@ -304,17 +304,19 @@ class KernelQueries(KernelRows):
             What a missing number becomes, given the row; a missing category becomes the most probable one.
         """
         from tacit.core.input.mixed_table import decode_mixed
-        from tacit.numbers.query.evidence import cell_answers
+        from tacit.numbers.query.evidence import cell_predictions
 
         check_choice("numbers", numbers, IMPUTED)
         table, _ = self._rows(X)
         leaves = np.flatnonzero(table.missing.any(axis=0)).tolist()
         median = numbers == "median"
         with self._threads():
-            told, _ = cell_answers(self.parameters_, table, self.encoders_, leaves, median=median)
+            told, _ = cell_predictions(
+                self.parameters_, table, self.encoders_, leaves, median=median
+            )
             blend = self._blend if leaves else None
             if blend is not None:
-                told = blend.filled(table, told, median=median)
+                told = blend.average_missing(table, told, median=median)
         filled = {
             leaf: told[leaf] if leaf in self.schema_.continuous else told[leaf].argmax(axis=1)
             for leaf in leaves
@@ -363,14 +365,14 @@ class KernelQueries(KernelRows):
             The kind of table to return, by default that of the training data.
         """
         from tacit.core.input.mixed_table import decode_mixed, empty_mixed
-        from tacit.numbers.query.densities import draw_rows
+        from tacit.numbers.query.densities import sample_rows
 
         check_rows("n_samples", n_samples)
         rows, soft = self._given_rows(given)
         evidence = next(self._evidence_blocks(rows, soft))
         rng = generator_from(random_state)
         with self._threads():
-            found = draw_rows(self.parameters_, n_samples, rng, self.encoders_, evidence)
+            found = sample_rows(self.parameters_, n_samples, rng, self.encoders_, evidence)
         columns: dict[int, NDArray[Any]] = dict(enumerate(found.columns))
         for leaf in evidence.signed:
             columns[leaf] = np.full(n_samples, rows.column(leaf)[0])

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from tacit.core.input.mixed_table import MixedSchema, MixedTable
     from tacit.messages.evidence import Evidence
     from tacit.messages.repairs import Repairs
-    from tacit.numbers.learn.blending import Blend
-    from tacit.numbers.learn.gaussian_copula import Answers
+    from tacit.numbers.learn.blend import Blend
+    from tacit.numbers.learn.gaussian_copula import Conditionals
     from tacit.numbers.query.densities import Coefficients
 
 Array = NDArray[np.float64]
@@ -104,16 +104,16 @@ class KernelRows(TreeModel):
         return self.blend_ if self.blend else None
 
     def _joined(
-        self, table: MixedTable, leaf: int, tree: Array, ask: Callable[[Answers], Array]
+        self, table: MixedTable, leaf: int, tree: Array, ask: Callable[[Conditionals], Array]
     ) -> Array:
         """What the tree says of a column of numbers, joined with what the Gaussian beside it says."""
         from tacit.numbers.data.masking import without_column
 
         blend = self._blend
-        if blend is None or blend.companion is None or blend.weights[leaf] == 0:
+        if blend is None or blend.copula is None or blend.copula_weights[leaf] == 0:
             return tree
-        answers = blend.companion.answers(without_column(table, leaf))
-        return blend.joined(leaf, tree, ask(answers))
+        conditionals = blend.copula.conditionals(without_column(table, leaf))
+        return blend.average(leaf, tree, ask(conditionals))
 
     def _no_repairs(self) -> Repairs:
         from tacit.messages.repairs import Repairs

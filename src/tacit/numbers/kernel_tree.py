@@ -14,7 +14,7 @@ from tacit.trees.learn.learners import Settings
 if TYPE_CHECKING:
     from tacit.core.input.mixed_table import MixedTable
     from tacit.core.progress import Report
-    from tacit.numbers.learn.bins import Learned
+    from tacit.numbers.learn.bins import LearntTree
 
 LEARN = ("auto", "spectral")
 
@@ -163,7 +163,7 @@ class KernelTree(KernelQueries):
         from tacit.core.input.read_mixed_table import encode_mixed, read_mixed
         from tacit.core.progress import reporting
         from tacit.core.threads import limit_threads
-        from tacit.numbers.learn.blending import fit_blend, judged_trees
+        from tacit.numbers.learn.blend import fit_blend, held_out_trees
 
         settings = self._settings()
         table = read_mixed(X, continuous=self.continuous, sample_weight=sample_weight)
@@ -171,13 +171,13 @@ class KernelTree(KernelQueries):
         if validation is not None:
             watching = encode_mixed(validation, table.schema, unknown="missing")
         with limit_threads(self.n_jobs), reporting(self.progress) as report:
-            found = self._learned(table, watching, settings, report)
+            found = self._learn(table, watching, settings, report)
         keep(self, X, table, found.counts, found.topology, found.tree, found.learnt)
         self.encoders_, self.margins_ = found.encoders, found.margins
         self.blend_ = None
         if self.blend:
-            judged = judged_trees(table, found.trials, found.encoders)
-            self.blend_ = fit_blend(table, judged, random_state=settings.seed)
+            trees = held_out_trees(table, found.trials, found.encoders)
+            self.blend_ = fit_blend(table, trees, random_state=settings.seed)
         return self
 
     # -- within -----------------------------------------------------------------------------------
@@ -211,37 +211,36 @@ class KernelTree(KernelQueries):
             seed=seed_from(self.random_state),
         )
 
-    def _learned(
+    def _learn(
         self,
         table: MixedTable,
         validation: MixedTable | None,
         settings: Settings,
         report: Report,
-    ) -> Learned:
-        """What learning finds, in whichever way."""
+    ) -> LearntTree:
+        """What the learner finds."""
         n_jobs = None if self.n_jobs is None else settings.n_jobs
         if self.learn == "auto":
-            from tacit.numbers.learn.bins import Asked, learn_in_bins
+            from tacit.numbers.learn.bins import BinOptions, learn_in_bins
 
-            asked = Asked(
+            options = BinOptions(
                 structure=self.structure,
                 n_states=self.n_states,
                 n_components=self.n_components,
                 n_bins=self.n_bins,
-                blur=self.bandwidth,
+                bandwidth=self.bandwidth,
                 blend=bool(self.blend),
                 settings=settings,
                 n_jobs=n_jobs,
                 report=report,
             )
-            return learn_in_bins(table, validation, asked)
-        from tacit.numbers.learn.kernel_moments import Asked as AskedKernels
-        from tacit.numbers.learn.kernel_moments import learn_by_kernels
+            return learn_in_bins(table, validation, options)
+        from tacit.numbers.learn.kernels import KernelOptions, learn_by_kernels
 
         return learn_by_kernels(
             table,
             validation,
-            AskedKernels(
+            KernelOptions(
                 structure=self.structure,
                 n_states=self.n_states,
                 bandwidth=self.bandwidth,

@@ -28,8 +28,8 @@ from tacit.core.input.table import Schema
 from tacit.errors import FileFormatError
 from tacit.messages.network_files import PARAMETERS, leaf_names, leaf_sizes, upgraded_parameters
 from tacit.numbers.data.normal_scores import Scores
-from tacit.numbers.learn.blending import Blend
-from tacit.numbers.learn.gaussian_copula import Companion, Coordinates, Ranks
+from tacit.numbers.learn.blend import Blend
+from tacit.numbers.learn.gaussian_copula import Coordinates, GaussianCopula, Ranks
 from tacit.numbers.learn.nearest_neighbours import Neighbours
 from tacit.numbers.model.gaussian import Gaussian
 from tacit.numbers.model.gaussian_mixture import SphericalMixture
@@ -45,15 +45,15 @@ def _scores(margins: tuple[Margin | None, ...], schema: MixedSchema) -> Scores:
     return Scores(schema, margins)
 
 
-def _copula(ranks: tuple[Ranks, ...], gaussian: Gaussian, schema: MixedSchema) -> Companion:
+def _copula(ranks: tuple[Ranks, ...], gaussian: Gaussian, schema: MixedSchema) -> GaussianCopula:
     coordinates = Coordinates(schema, dict(zip(schema.continuous, ranks, strict=True)))
     if len(gaussian.mean) != coordinates.starts[-1]:
         raise FileFormatError("has another number of coordinates than the columns")
-    return Companion(coordinates, gaussian)
+    return GaussianCopula(coordinates, gaussian)
 
 
 def _neighbours(
-    reach: float, numbers: Floats, codes: NDArray[Any], schema: MixedSchema
+    bandwidth: float, numbers: Floats, codes: NDArray[Any], schema: MixedSchema
 ) -> Neighbours:
     cards = np.array([schema.cards[place] for place in schema.categorical], dtype=np.int64)
     widths = len(schema.continuous), len(schema.categorical)
@@ -62,7 +62,7 @@ def _neighbours(
     if (codes < -1).any() or (codes >= cards).any():
         raise FileFormatError("has codes of categories that are not there")
     table = MixedTable(schema, np.asfortranarray(numbers), np.asfortranarray(codes))
-    return Neighbours(table, reach)
+    return Neighbours(table, bandwidth)
 
 
 def _categories(margins: tuple[Any, ...]) -> tuple[int | None, ...]:
@@ -94,7 +94,7 @@ RANKS = Record(
     Field("scores", Array("knot", rising, moderate)),
 )
 COPULA = Record(
-    Companion,
+    GaussianCopula,
     Field(
         "ranks",
         Many(RANKS),
@@ -108,7 +108,7 @@ COPULA = Record(
 )
 NEIGHBOURS = Record(
     Neighbours,
-    Field("reach", number(1e-9, 1e9)),
+    Field("bandwidth", number(1e-9, 1e9)),
     Field(
         "numbers",
         Array("* *", no_infinities, finite=False, empty=True),
@@ -124,10 +124,10 @@ NEIGHBOURS = Record(
 )
 BLEND = Record(
     Blend,
-    Field("companion", COPULA, optional=True),
+    Field("copula", COPULA, optional=True),
     Field("neighbours", NEIGHBOURS, optional=True),
-    Field("weights", Array("column", within(0, 1))),
-    Field("shares", Array("column 3", probabilities)),
+    Field("copula_weights", Array("column", within(0, 1))),
+    Field("weights", Array("column 3", probabilities)),
 )
 _OWN_DISTRIBUTION = OneOf(
     numbers=MARGIN,
@@ -184,30 +184,31 @@ def _upgraded_distribution(plain: Any, arrays: Arrays, old: str, new: str) -> di
 
 
 def _upgraded_blend(arrays: Arrays) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    weights = arrays["blend.weights"]
-    if "blend.shares" not in arrays:  # from before rows nearby were asked
-        shares = np.column_stack([1 - weights, weights, np.zeros(len(weights))])
-        arrays["blend.shares"] = shares
+    blend: dict[str, Any] = {}
+    weights = arrays.pop("blend.weights")
+    tree_and_copula = np.column_stack([1 - weights, weights, np.zeros(len(weights))])
+    arrays["blend.copula_weights"] = weights
+    # Files from before there were neighbours have no shares.
+    arrays["blend.weights"] = arrays.pop("blend.shares", tree_and_copula)
     if "blend.mean" in arrays:
         places = [
             int(name.rpartition(".")[2]) for name in arrays if name.startswith("blend.ranks.")
         ]
         for new, place in enumerate(sorted(places)):
             numbers, scores = arrays.pop(f"blend.ranks.{place}")
-            inner = f"blend.companion.ranks.{new}."
+            inner = f"blend.copula.ranks.{new}."
             arrays[f"{inner}numbers"], arrays[f"{inner}scores"] = numbers, scores
         for name in ("mean", "covariance"):
-            renamed(arrays, {f"blend.{name}": f"blend.companion.gaussian.{name}"})
-        found["companion"] = {"ranks": [{} for _ in places], "gaussian": {}}
+            renamed(arrays, {f"blend.{name}": f"blend.copula.gaussian.{name}"})
+        blend["copula"] = {"ranks": [{} for _ in places], "gaussian": {}}
     if "blend.near.reach" in arrays:
-        (reach,) = arrays.pop("blend.near.reach").tolist()
+        (bandwidth,) = arrays.pop("blend.near.reach").tolist()
         there = arrays.pop("blend.near.there") > 0
         numbers, codes = arrays.pop("blend.near.numbers"), arrays.pop("blend.near.codes")
         arrays["blend.neighbours.numbers"] = np.where(there, numbers, np.nan)
         arrays["blend.neighbours.codes"] = codes.astype(np.int32)
-        found["neighbours"] = {"reach": reach}
-    return found
+        blend["neighbours"] = {"bandwidth": bandwidth}
+    return blend
 
 
 # --------------------------------------------------------------------------------------- files

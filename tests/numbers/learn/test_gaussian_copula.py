@@ -13,7 +13,7 @@ from oracles.edited_files import copied
 from tacit.core.input.read_mixed_table import encode_mixed, read_mixed
 from tacit.errors import FileFormatError
 from tacit.numbers.learn.gaussian_copula import (
-    fit_companions,
+    fit_copulas,
     n_coordinates,
     ranks_of,
 )
@@ -77,9 +77,9 @@ def made_rows(n=3000, seed=0):
 def test_conditional_means_are_those_of_regression():
     rows = made_rows()
     table = read_mixed(rows)
-    (companion,) = fit_companions(table, [1e-6])
+    (copula,) = fit_copulas(table, [1e-6])
     asked = {name: column[:100] for name, column in rows.items() if name != "x0"}
-    answers = companion.answers(encode_mixed(asked, table.schema, partial=True))
+    answers = copula.conditionals(encode_mixed(asked, table.schema, partial=True))
     others = np.column_stack([rows[f"x{j}"] for j in (1, 2, 3)] + [rows["group"] == "up"])
     exact = LinearRegression().fit(others, rows["x0"]).predict(others[:100])
     # Normal scores of 3000 rows are not quite the numbers; the errors are of this size.
@@ -90,13 +90,13 @@ def test_conditional_means_are_those_of_regression():
 def test_means_medians_and_probabilities_go_with_each_other():
     rows = made_rows()
     table = read_mixed(rows)
-    (companion,) = fit_companions(table, [1.0])
+    (copula,) = fit_copulas(table, [1.0])
     some = {"x1": rows["x1"][:50], "x2": rows["x2"][:50]}
-    answers = companion.answers(encode_mixed(some, table.schema, partial=True))
+    answers = copula.conditionals(encode_mixed(some, table.schema, partial=True))
     levels = np.array([0.05, 0.5, 0.95])
     quantiles = answers.quantiles(0, levels)
     assert (np.diff(quantiles, axis=1) > 0).all()
-    told = answers.told([0, 4], median=True)
+    told = answers.predictions([0, 4], median=True)
     assert told[0] == pytest.approx(quantiles[:, 1])
     assert told[4] == pytest.approx(answers.probabilities(4))
     assert told[4].shape == (50, 2)
@@ -110,9 +110,9 @@ def test_means_medians_and_probabilities_go_with_each_other():
 def test_probabilities_of_categories_are_calibrated():
     rows, more = made_rows(), made_rows(seed=1)
     table = read_mixed(rows)
-    (companion,) = fit_companions(table, [1.0])
+    (copula,) = fit_copulas(table, [1.0])
     asked = {name: column for name, column in more.items() if name != "group"}
-    answers = companion.answers(encode_mixed(asked, table.schema, partial=True))
+    answers = copula.conditionals(encode_mixed(asked, table.schema, partial=True))
     up = answers.probabilities(4)[:, table.schema.columns[4].categories.index("up")]
     truth = more["group"] == "up"
     for low, high in ((0.0, 0.3), (0.3, 0.7), (0.7, 1.0)):
@@ -128,15 +128,15 @@ def test_missing_cells_are_learnt_from_as_far_as_they_are_there():
         name: np.where(rng.random(5000) < 0.3, np.nan, column) if name != "group" else column
         for name, column in rows.items()
     }
-    whole, part = (fit_companions(each, [1.0])[0] for each in (table, read_mixed(gaps)))
+    whole, part = (fit_copulas(each, [1.0])[0] for each in (table, read_mixed(gaps)))
     assert part.gaussian.covariance == pytest.approx(whole.gaussian.covariance, abs=0.05)
 
 
 def test_very_many_rows_are_learnt_from_in_part(monkeypatch):
     table = read_mixed(made_rows())
-    (whole,) = fit_companions(table, [1.0])
-    monkeypatch.setattr("tacit.numbers.learn.gaussian_copula.MOST_WHOLE_ROWS", 1000)
-    one, again = (fit_companions(table, [1.0], seed)[0] for seed in (0, 0))
+    (whole,) = fit_copulas(table, [1.0])
+    monkeypatch.setattr("tacit.numbers.learn.gaussian_copula.MAX_COMPLETE_ROWS", 1000)
+    one, again = (fit_copulas(table, [1.0], seed)[0] for seed in (0, 0))
     assert np.array_equal(one.gaussian.covariance, again.gaussian.covariance)
     assert not np.array_equal(one.gaussian.covariance, whole.gaussian.covariance)
     assert one.gaussian.covariance == pytest.approx(whole.gaussian.covariance, abs=0.1)
@@ -146,28 +146,28 @@ def test_a_column_of_which_nothing_is_known_tells_nothing():
     rows = made_rows()
     table = read_mixed(rows)
     empty = encode_mixed({"x1": rows["x1"], "x2": rows["x2"]}, table.schema, partial=True)
-    (companion,) = fit_companions(empty, [1.0])
-    assert np.isfinite(companion.answers(empty).expectation(0)).all()
+    (copula,) = fit_copulas(empty, [1.0])
+    assert np.isfinite(copula.conditionals(empty).expectation(0)).all()
 
 
 def test_files_give_the_companion_back():
     table = read_mixed(made_rows())
-    (companion,) = fit_companions(table, [1.0])
-    again = copied(COPULA, companion, schema=table.schema)
+    (copula,) = fit_copulas(table, [1.0])
+    again = copied(COPULA, copula, schema=table.schema)
     asked = encode_mixed({"x1": [0.3], "group": ["up"]}, table.schema, partial=True)
-    for column, one in companion.answers(asked).told(range(5)).items():
-        assert np.array_equal(one, again.answers(asked).told([column])[column])
-    smaller = Gaussian(companion.gaussian.mean[1:], np.eye(5))
+    for column, one in copula.conditionals(asked).predictions(range(5)).items():
+        assert np.array_equal(one, again.conditionals(asked).predictions([column])[column])
+    smaller = Gaussian(copula.gaussian.mean[1:], np.eye(5))
     with pytest.raises(FileFormatError, match="coordinates"):
-        copied(COPULA, replace(companion, gaussian=smaller), schema=table.schema)
+        copied(COPULA, replace(copula, gaussian=smaller), schema=table.schema)
     with pytest.raises(FileFormatError):
-        copied(COPULA, companion, schema=read_mixed(made_rows()).schema.select([0, 1]))
+        copied(COPULA, copula, schema=read_mixed(made_rows()).schema.select([0, 1]))
 
 
 def test_categories_have_a_coordinate_each():
     table = read_mixed(made_rows())
     assert n_coordinates(table.schema) == 6
-    (companion,) = fit_companions(table, [1.0])
-    assert companion.coordinates.starts == (0, 1, 2, 3, 4, 6)
-    found = companion.coordinates.of(table)
+    (copula,) = fit_copulas(table, [1.0])
+    assert copula.coordinates.starts == (0, 1, 2, 3, 4, 6)
+    found = copula.coordinates.of(table)
     assert found[:, 4:].sum(axis=1) == pytest.approx(np.ones(3000))

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from oracles.gaussians import random_gaussian, random_gaussian_tree, rows_with_moments, with_holes
 from tacit.errors import ArgumentError, ConvergenceWarning
 from tacit.numbers.learn.gaussian_em import (
-    _leap,
+    _extrapolated,
     fit_tree,
     gaussian_em,
     independent,
@@ -97,7 +97,7 @@ def test_with_many_rows_holes_hardly_matter():
 
 def test_columns_that_follow_from_others_need_a_prior():
     rows = np.array([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0], [3.0, 6.0]])
-    with pytest.raises(ArgumentError, match="some columns follow from others"):
+    with pytest.raises(ArgumentError, match="some columns are functions of others"):
         gaussian_em(rows, prior=0.0)
     assert np.linalg.eigvalsh(gaussian_em(rows).gaussian.covariance)[0] > 0
 
@@ -142,7 +142,7 @@ def times(scale):
 @pytest.mark.parametrize("ratio", [0.3, 0.7, 0.9])
 def test_a_leap_from_steps_that_shrink_ends_where_they_would(ratio):
     here, there, beyond = three([STEP, times(ratio)])
-    found = _leap(here, there, beyond)
+    found = _extrapolated(here, there, beyond)
     assert found.mean == pytest.approx(here.mean + STEP[0] / (1 - ratio), rel=1e-12)
     assert found.covariance == pytest.approx(here.covariance + STEP[1] / (1 - ratio), rel=1e-12)
 
@@ -159,7 +159,7 @@ def test_a_leap_from_steps_that_shrink_ends_where_they_would(ratio):
 )
 def test_there_is_no_leap_where_steps_lead_nowhere(steps):
     here, there, beyond = three(steps)
-    assert _leap(here, there, beyond) is beyond
+    assert _extrapolated(here, there, beyond) is beyond
 
 
 # ---------------------------------------------------------------------------------------- trees

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tacit.core.input.read_mixed_table import read_mixed
 from tacit.numbers.data.masking import without_column
-from tacit.numbers.learn.nearest_neighbours import FARTHEST, Neighbours, kept_rows
+from tacit.numbers.learn.nearest_neighbours import MAX_DEVIATION, Neighbours, kept_rows
 
 
 def made_table(n=60, seed=0, gaps=0.2):
@@ -28,7 +28,7 @@ def plain_distance(one, other, table):
         if column in table.schema.continuous:
             known = values[~np.isnan(values)]
             a, b = (
-                np.clip((v - known.mean()) / known.std(), -FARTHEST, FARTHEST)
+                np.clip((v - known.mean()) / known.std(), -MAX_DEVIATION, MAX_DEVIATION)
                 for v in (values[one], values[other])
             )
             if not np.isnan(a + b):
@@ -51,7 +51,7 @@ def test_a_twin_tells_what_it_holds_and_a_row_does_not_tell_of_itself():
     table = read_mixed(
         {"x": [1.0, 1.0, 9.0], "y": [2.0, np.nan, 7.0], "a": ["p", "p", "q"]}, continuous=["x", "y"]
     )
-    told = Neighbours(table, 0.25).told(table, [1, 2])
+    told = Neighbours(table, 0.25).predictions(table, [1, 2])
     assert told[1][1] == pytest.approx(2.0, abs=0.2)
     assert told[2][1, 0] > 0.9
 
@@ -59,12 +59,12 @@ def test_a_twin_tells_what_it_holds_and_a_row_does_not_tell_of_itself():
 def test_where_nobody_has_the_cell_nothing_is_told():
     table = without_column(made_table(), 1)
     for median in (False, True):
-        assert np.isnan(Neighbours(table, 1.0).told(table, [1], median=median)[1]).all()
+        assert np.isnan(Neighbours(table, 1.0).predictions(table, [1], median=median)[1]).all()
 
 
 def test_a_far_reach_is_nearly_everybodys_mean():
     table = made_table(400, gaps=0.0)
-    near = [Neighbours(table, reach).told(table, [0])[0] for reach in (0.25, 10.0)]
+    near = [Neighbours(table, reach).predictions(table, [0])[0] for reach in (0.25, 10.0)]
     spread = [each.std() for each in near]
     assert spread[1] < 0.9 * spread[0]
 
@@ -73,11 +73,11 @@ def test_a_far_reach_is_nearly_everybodys_mean():
 def test_shares_add_up_and_means_and_medians_lie_among_the_numbers(seed, reach):
     table = made_table(30, seed)
     found = Neighbours(table, reach)
-    told = found.told(table, [0, 1, 2, 3])
+    told = found.predictions(table, [0, 1, 2, 3])
     for column in (2, 3):
         assert told[column].sum(axis=1) == pytest.approx(np.ones(30))
         assert told[column].min() >= 0
-    median = found.told(table, [0, 1], median=True)
+    median = found.predictions(table, [0, 1], median=True)
     for column in (0, 1):
         numbers = table.column(column)
         low, high = np.nanmin(numbers) - 1e-9, np.nanmax(numbers) + 1e-9

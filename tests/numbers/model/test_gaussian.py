@@ -117,17 +117,17 @@ def test_edges_of_no_length_keep_the_covariance_positive_definite():
 def test_a_mixed_gaussian_lies_between_its_parts(seed, d, share):
     rng = np.random.default_rng(seed)
     one, other = random_gaussian(d, rng), random_gaussian(d, rng)
-    mixed = one.mixed(other, share)
+    mixed = one.shrunk(other, share)
     assert mixed.covariance == pytest.approx(
         one.covariance + share * (other.covariance - one.covariance), abs=1e-12
     )
     assert mixed.precision @ mixed.covariance == pytest.approx(np.eye(d), abs=1e-7)
     assert mixed.log_det == pytest.approx(np.linalg.slogdet(mixed.covariance)[1], abs=1e-9)
-    assert one.mixed(other, 0.0).covariance == pytest.approx(one.covariance)
+    assert one.shrunk(other, 0.0).covariance == pytest.approx(one.covariance)
 
 
 def test_what_is_no_gaussian_is_refused():
-    with pytest.raises(ArgumentError, match=r"shape \(2,\) does not go with"):
+    with pytest.raises(ArgumentError, match=r"shape \(2,\) does not fit"):
         Gaussian(np.zeros(2), np.eye(3))
     with pytest.raises(ArgumentError, match="not positive definite"):
         Gaussian(np.zeros(2), np.ones((2, 2))).factor  # noqa: B018

@@ -17,7 +17,7 @@ from tacit.errors import ArgumentError, DataError
 from tacit.messages.conditionals import conditionals, log_prob
 from tacit.messages.evidence import Evidence
 from tacit.messages.weighted_networks import parts_of
-from tacit.numbers.query.densities import draw_rows, leaf_coefficients, leaf_means, places_of
+from tacit.numbers.query.densities import leaf_coefficients, leaf_means, places_of, sample_rows
 from tacit.trees.learn.spectral.operators import spectral
 
 # --------------------------------------------------------------------------------- numbers in bins
@@ -151,7 +151,7 @@ def test_a_density_integrates_to_one():
 def test_drawn_numbers_have_the_distribution_of_the_model():
     mixture, encoders = model_of_bins(3)
     n = 20_000
-    drawn = draw_rows(mixture, n, np.random.default_rng(0), encoders)
+    drawn = sample_rows(mixture, n, np.random.default_rng(0), encoders)
     joint = mixed_joint(mixture)
     shares = np.bincount(drawn.columns[0], minlength=encoders[0].size) / n
     assert shares == pytest.approx(others(joint, 0), abs=4 / np.sqrt(n))
@@ -177,7 +177,7 @@ def test_drawn_rows_agree_with_what_is_given():
     soft = {1: encoders[1].likelihoods(np.array([0.3]))}
     known = Evidence(codes, soft, frozenset([1]))
     n = 20_000
-    drawn = draw_rows(mixture, n, np.random.default_rng(0), encoders, known)
+    drawn = sample_rows(mixture, n, np.random.default_rng(0), encoders, known)
     assert (drawn.columns[0] == 1).all()
     (found,) = leaf_coefficients(mixture, known, [2], encoders)
     shares = np.array([0.1, 0.5, 0.9])
@@ -238,7 +238,7 @@ def test_exact_moments_give_the_answers_of_enumeration(seed):
 def test_operators_draw_what_they_say():
     network, encoders, joint, values = atoms(0)
     n = 6000
-    drawn = draw_rows(network, n, np.random.default_rng(0), encoders)
+    drawn = sample_rows(network, n, np.random.default_rng(0), encoders)
     codes = [
         np.abs(np.subtract.outer(column, each)).argmin(axis=1)
         for column, each in zip(drawn.columns, values, strict=True)
@@ -249,7 +249,7 @@ def test_operators_draw_what_they_say():
         np.add.at(shares, (codes[one], codes[two]), 1 / n)
         assert shares == pytest.approx(joint.sum(axis=rest), abs=4 * 0.5 / np.sqrt(n))
     given_one = seen_atoms(encoders, values, (2, None, None, None))
-    drawn = draw_rows(network, n, np.random.default_rng(0), encoders, given_one)
+    drawn = sample_rows(network, n, np.random.default_rng(0), encoders, given_one)
     second = np.abs(np.subtract.outer(drawn.columns[1], values[1])).argmin(axis=1)
     expected = joint[2].sum(axis=(1, 2)) / joint[2].sum()
     shares = np.bincount(second, minlength=len(expected)) / n

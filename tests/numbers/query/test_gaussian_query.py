@@ -8,7 +8,7 @@ from scipy.stats import multivariate_normal, norm
 
 from oracles.gaussians import conditional, random_gaussian, with_holes
 from tacit.numbers.model.gaussian import Gaussian
-from tacit.numbers.query.gaussian import conditionals, draws, fill, log_density, patterns
+from tacit.numbers.query.gaussian import conditionals, fill, log_density, patterns, sample
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -109,11 +109,11 @@ def test_draws_have_the_conditional_mean_and_covariance():
     rng = np.random.default_rng(0)
     gaussian = random_gaussian(4, rng)
     row = np.array([1.0, np.nan, -0.5, np.nan])
-    drawn = draws(gaussian, np.repeat(row[None], 200_000, axis=0), rng)
+    drawn = sample(gaussian, np.repeat(row[None], 200_000, axis=0), rng)
     assert (drawn[:, [0, 2]] == [1.0, -0.5]).all()
     mean, cov = conditional(gaussian, row)
     # Standard errors of means and covariances are below 0.01 here.
     assert drawn[:, [1, 3]].mean(axis=0) == pytest.approx(mean, abs=0.05)
     assert np.cov(drawn[:, [1, 3]].T) == pytest.approx(cov, abs=0.1)
-    free = draws(gaussian, np.full((200_000, 4), np.nan), rng)
+    free = sample(gaussian, np.full((200_000, 4), np.nan), rng)
     assert np.cov(free.T) == pytest.approx(gaussian.covariance, abs=0.15)

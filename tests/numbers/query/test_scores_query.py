@@ -13,11 +13,11 @@ from tacit.numbers.data.normal_scores import Scores
 from tacit.numbers.learn.gaussian_em import gaussian_em
 from tacit.numbers.query.gaussian import fill, log_density
 from tacit.numbers.query.normal_scores import (
-    class_shares,
-    drawn_table,
+    category_probabilities,
     expected_numbers,
     log_densities,
-    shares_from_means,
+    probabilities_from_means,
+    sampled_table,
 )
 
 
@@ -61,7 +61,7 @@ def test_a_lone_category_has_about_its_share():
 def test_probabilities_are_conditional_means_where_these_are_any():
     gaussian, scores, table = learnt()
     rows = scores.coordinates(table)
-    shares = class_shares(gaussian, scores, 1, rows)
+    shares = category_probabilities(gaussian, scores, 1, rows)
     asked = rows.copy()
     asked[:, 1:3] = np.nan
     means = fill(gaussian, asked).values[:, 1:3]
@@ -72,8 +72,8 @@ def test_probabilities_are_conditional_means_where_these_are_any():
     assert shares.sum(axis=1) == pytest.approx(1.0)
     assert (shares > 0).all()
     # What the rows say of the column itself is not looked at.
-    assert np.array_equal(class_shares(gaussian, scores, 1, asked), shares)
-    far = shares_from_means(gaussian, scores, 1, np.tile([0.0, -3.0, 4.0, 0.0], (1, 1)))
+    assert np.array_equal(category_probabilities(gaussian, scores, 1, asked), shares)
+    far = probabilities_from_means(gaussian, scores, 1, np.tile([0.0, -3.0, 4.0, 0.0], (1, 1)))
     assert (far > 0).all()
     assert far[0, 1] > 0.99
 
@@ -106,7 +106,7 @@ def test_means_of_functions_of_plain_numbers_are_integrals():
 
 def test_drawn_rows_look_like_the_data():
     gaussian, scores, table = learnt(n=2000)
-    drawn = drawn_table(
+    drawn = sampled_table(
         gaussian, scores, empty_mixed(40_000, table.schema), np.random.default_rng(1)
     )
     assert not drawn.missing.any()
@@ -123,7 +123,7 @@ def test_drawn_rows_look_like_the_data():
 def test_drawn_rows_keep_what_is_known():
     gaussian, scores, table = learnt()
     known = encode_mixed({"kind": ["c", None], "x": [None, 0.25]}, table.schema, partial=True)
-    drawn = drawn_table(gaussian, scores, known, np.random.default_rng(0))
+    drawn = sampled_table(gaussian, scores, known, np.random.default_rng(0))
     assert drawn.column("kind")[0] == 2
     assert drawn.column("x")[1] == 0.25
     assert not drawn.missing.any()
@@ -133,5 +133,5 @@ def test_rows_without_categories_are_drawn_from_the_gaussian():
     rng = np.random.default_rng(0)
     table = read_mixed({"x": rng.normal(size=50), "y": rng.normal(size=50)})
     scores, gaussian = Scores.of(table, normal=False), random_gaussian(2, rng)
-    drawn = drawn_table(gaussian, scores, empty_mixed(100_000, table.schema), rng)
+    drawn = sampled_table(gaussian, scores, empty_mixed(100_000, table.schema), rng)
     assert np.cov(drawn.numbers.T) == pytest.approx(gaussian.covariance, abs=0.1)

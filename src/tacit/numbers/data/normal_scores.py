@@ -1,4 +1,4 @@
-"""Columns as coordinates of a Gaussian: numbers, their normal scores, and indicators of categories."""
+"""Columns as coordinates of a Gaussian: numbers, normal scores, indicators of categories."""
 
 from __future__ import annotations
 
@@ -15,23 +15,22 @@ from tacit.core.input.mixed_table import MixedSchema, MixedTable
 Array = NDArray[np.float64]
 
 _HALF_LOG_TWO_PI = 0.5 * float(np.log(2 * np.pi))
-# Normal scores between which what a score stands for is taken as linear, where means are asked for.
+# Normal scores at which the map from scores to numbers is evaluated for means; linear in between.
 _KNOTS = np.linspace(-8.0, 8.0, 641)
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What each column of a table is to a Gaussian.
+    """The coordinates of the columns of a table.
 
-    A column of numbers is one coordinate: the number itself, or its normal score. A column of k categories
-    is k - 1 indicators: that of the last follows from the others.
+    A column of numbers has one: the number itself, or its normal score. A column of k categories has k - 1
+    indicators: the last follows from the others.
 
     Parameters
     ----------
     schema : MixedSchema
     margins : tuple of Margin or None
-        For each column the distribution that gives normal scores; None for numbers that stay as they are,
-        and for categories.
+        The distribution of each column, for normal scores; None for plain numbers and for categories.
     """
 
     schema: MixedSchema
@@ -39,7 +38,7 @@ class Scores:
 
     @classmethod
     def of(cls, table: MixedTable, *, normal: bool) -> Scores:
-        """The scores of a table; `normal` asks for normal scores of its numbers."""
+        """The scores of a table; with `normal`, normal scores of its numbers."""
         margins: list[Margin | None] = [None] * len(table.schema)
         if normal:
             for place in table.schema.continuous:
@@ -54,24 +53,24 @@ class Scores:
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
-        """The first coordinate of each column, and the number of all of them."""
+        """The first coordinate of each column, and the number of coordinates."""
         return tuple(np.concatenate([[0], np.cumsum(self.widths)]).tolist())
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the coordinates: the column, or ``column=category`` where there are three or more."""
-        found: list[str] = []
+        names: list[str] = []
         taken = set(self.schema.names)
         for column, width in zip(self.schema.columns, self.widths, strict=True):
             if width == 1:
-                found.append(column.name)
+                names.append(column.name)
             for category in column.categories[:width] if width > 1 else ():
                 name = f"{column.name}={category}"
                 while name in taken:
                     name += "'"
                 taken.add(name)
-                found.append(name)
-        return tuple(found)
+                names.append(name)
+        return tuple(names)
 
     def coordinates_of(self, place: int) -> slice:
         """The coordinates of a column."""
@@ -79,33 +78,32 @@ class Scores:
 
     def coordinates(self, table: MixedTable) -> Array:
         """(row, coordinate) the scores of all cells; NaN where one is missing."""
-        found = np.full((table.n_rows, self.starts[-1]), np.nan)
-        for place, margin in enumerate(self.margins):
-            values, ours = table.column(place), self.coordinates_of(place)
+        rows = np.full((table.n_rows, self.starts[-1]), np.nan)
+        for place in range(len(self.schema)):
+            values, block = table.column(place), self.coordinates_of(place)
             if place in self.schema.continuous:
-                there = ~np.isnan(values)
-                scores = values[there] if margin is None else margin.scores(values[there])
-                found[there, ours.start] = scores
+                observed = ~np.isnan(values)
+                rows[observed, block.start] = self.scores(place, values[observed])
             else:
-                there = values >= 0
-                found[there, ours] = values[there, None] == np.arange(self.widths[place])
-        return found
+                observed = values >= 0
+                rows[observed, block] = values[observed, None] == np.arange(self.widths[place])
+        return rows
 
     def log_slopes(self, table: MixedTable) -> Array:
-        """(row,) natural logarithm of how much the scores stretch the numbers that are there.
+        """(row,) log of the Jacobian of the scores by the observed numbers.
 
-        The density of numbers is that of their scores times this stretch.
+        The density of numbers is that of their scores times the Jacobian.
         """
-        found = np.zeros(table.n_rows)
+        total = np.zeros(table.n_rows)
         for place, margin in enumerate(self.margins):
             if margin is not None:
                 values = table.column(place)
-                there = ~np.isnan(values)
-                found[there] += self.log_slope(place, values[there])
-        return found
+                observed = ~np.isnan(values)
+                total[observed] += self.log_slope(place, values[observed])
+        return total
 
     def log_slope(self, place: int, values: Array) -> Array:
-        """Natural logarithm of the derivative of a column's score by its number, at numbers."""
+        """Log of the derivative of a column's score by its number, at some numbers."""
         margin = self.margins[place]
         if margin is None:
             return np.zeros(values.shape)
@@ -125,16 +123,16 @@ class Scores:
         return margin.from_scores(scores.ravel()).reshape(scores.shape)
 
     def knots(self, place: int) -> tuple[Array, Array]:
-        """Normal scores of a column, ascending, and the numbers that they stand for.
+        """Normal scores of a column, ascending, and their numbers.
 
-        Numbers farther from the training data than these are apart are left out: the little mass that is
-        there, so that no number is impossible, says nothing about means.
+        Numbers are clipped at one range of the training data beyond its ends: the little mass there, which
+        keeps every number possible, should not move means.
         """
         if place not in self._knots:
             column: Any = self.schema.columns[place]
-            apart = column.high - column.low
+            width = column.high - column.low
             numbers = self.numbers(place, _KNOTS)
-            self._knots[place] = np.clip(numbers, column.low - apart, column.high + apart)
+            self._knots[place] = np.clip(numbers, column.low - width, column.high + width)
         return _KNOTS, self._knots[place]
 
     @cached_property
@@ -143,7 +141,7 @@ class Scores:
 
 
 def mean_over_knots(knots: Array, values: Array, mean: Array, scale: Array) -> Array:
-    """(row,) E[f(z)] of Gaussian z, where f is linear between knots and beyond the outer ones.
+    """(row,) E[f(z)] of Gaussian z and piecewise linear f.
 
     Parameters
     ----------
@@ -152,7 +150,7 @@ def mean_over_knots(knots: Array, values: Array, mean: Array, scale: Array) -> A
     values : (knot,)
         f at the knots.
     mean, scale : (row,)
-        Of z; a scale of zero is a point.
+        Of z; the scale may be zero.
 
     Examples
     --------
@@ -163,15 +161,15 @@ def mean_over_knots(knots: Array, values: Array, mean: Array, scale: Array) -> A
     """
     from scipy.special import ndtr
 
-    rises = np.diff(values) / np.diff(knots)
-    bends = np.diff(rises)  # (inner knot,)  f = line + sum of bends * (z - knot)+
-    found = values[0] + rises[0] * (mean - knots[0])
+    slopes = np.diff(values) / np.diff(knots)
+    bends = np.diff(slopes)  # (inner knot,)  f = line + sum of bends * (z - knot)+
+    expected = values[0] + slopes[0] * (mean - knots[0])
     used = np.flatnonzero(bends)
     step = max(1, 4_000_000 // max(len(used), 1))
     for first in range(0, len(mean), step):
-        some = slice(first, first + step)
-        wide = np.maximum(scale[some], 1e-300)[:, None]
-        z = np.maximum((mean[some, None] - knots[1:-1][used]) / wide, -40.0)
+        block = slice(first, first + step)
+        deviation = np.maximum(scale[block], 1e-300)[:, None]
+        z = np.maximum((mean[block, None] - knots[1:-1][used]) / deviation, -40.0)
         above = z * ndtr(z) + np.exp(-0.5 * np.minimum(z, 40.0) ** 2) / np.sqrt(2 * np.pi)
-        found[some] += (wide * above) @ bends[used]
-    return np.asarray(found)
+        expected[block] += (deviation * above) @ bends[used]
+    return np.asarray(expected)

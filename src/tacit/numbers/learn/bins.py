@@ -1,7 +1,7 @@
-"""Columns of numbers learnt in bins, each of which then becomes a bump of density.
+"""Trees of binned columns, in which every bin becomes a smooth bump of density.
 
-The columns are cut at quantiles, whatever learns trees of categories learns one of the bins, and how far the
-bumps of neighbouring bins reach into each other is decided by held-out rows.
+Columns of numbers are cut at quantiles, a tree of the bins is learnt like any tree of categories, and
+held-out rows choose the bandwidth with which the bumps of neighbouring bins overlap.
 """
 
 from __future__ import annotations
@@ -44,32 +44,32 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# Numbers of bins that are tried where none is given, and states that they are tried with.
+# Candidate numbers of bins, and the states of the trees that compare them.
 N_BINS = (8, 12, 16, 24, 32, 48)
 FEW_BINS = 8
 ROWS_PER_BIN = 20
 FEW_COLUMNS = 8
 TRIAL_STATES, PAIR_STATES = 8, 3
-# With fewer rows than this nothing is tried, and with at most so many.
-ROWS_FOR_TRIALS = 100
-MOST_TRIED = 20_000
-# How far a bump reaches beyond its bin, in bins: these are tried.
-BLURS = (0.125, 0.25, 0.5, 1.0, 2.0)
-DEFAULT_BLUR = 0.5
-# Rows that bumps and bins are judged by.
-MOST_JUDGED = 4000
+# With fewer rows numbers of bins are not compared; of more, a subsample is used.
+MIN_ROWS = 100
+MAX_ROWS = 20_000
+# Candidate bandwidths of the bumps, in bins.
+BANDWIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0)
+DEFAULT_BANDWIDTH = 0.5
+# Held-out rows that are scored.
+MAX_HELD_OUT = 4000
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """What a user wants learnt in bins."""
+class BinOptions:
+    """The arguments of `KernelTree` for learning in bins."""
 
     structure: Any
     n_states: Any
     n_components: int | str
     n_bins: int | str
-    blur: float | str  # of the bumps, in bins
-    blend: bool  # whether a Gaussian beside the tree is wanted, which needs trials
+    bandwidth: float | str  # of the bumps, in bins
+    blend: bool  # whether other predictors are averaged in, which needs trials
     settings: Settings
     n_jobs: int | None  # None for all processors
     report: Report
@@ -77,13 +77,13 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A model that was learnt without some rows, which can judge it."""
+    """A model that was learnt without some rows."""
 
     parameters: Network | Tables | Mixture
     rows: MixedTable
-    numbers: NDArray[np.int64] | None = None  # of these rows in the table, if they are its own
+    numbers: NDArray[np.int64] | None = None  # of these rows in the table, if they are part of it
 
-    def learnt_from(self, table: MixedTable) -> MixedTable:
+    def training_rows(self, table: MixedTable) -> MixedTable:
         """The rows of the table that it was learnt from."""
         if self.numbers is None:
             return table
@@ -91,37 +91,38 @@ class Trial:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class LearntTree:
     """A model of numbers and categories."""
 
     learnt: Learnt
     encoders: tuple[Encoder, ...]
     topology: Topology
     tree: RootedTree
-    counts: NDArray[Any]  # of pairs, or whatever else tells the data apart
-    trials: tuple[Trial, ...] = ()  # the same kind of model without some rows
+    counts: NDArray[Any]  # of pairs: a fingerprint of the data
+    trials: tuple[Trial, ...] = ()  # the same model without some rows
     margins: tuple[Margin | Array, ...] | None = (
-        None  # of operators: each column's own distribution
+        None  # of operators: the distribution of each column
     )
 
 
-def learn_in_bins(table: MixedTable, validation: MixedTable | None, asked: Asked) -> Learned:
-    """Tree, numbers of states, parameters and the bumps of bins, as far as they were left open."""
+def learn_in_bins(
+    table: MixedTable, validation: MixedTable | None, options: BinOptions
+) -> LearntTree:
+    """Bins, tree, numbers of states, parameters and bandwidth, as far as they are not given."""
     columns = Columns(table)
     record: dict[str, Any] = {}
-    n_bins = asked.n_bins
+    n_bins = options.n_bins
     if isinstance(n_bins, str):
-        n_bins, record["bins"] = chosen_bins(columns, validation, asked)
-    found = _learn(columns.encoders(n_bins), table, validation, asked)
-    encoders, blurs = blurred_encoders(found.trials, found.encoders, asked)
-    record.update(blurs, n_bins=n_bins)
-    found.learnt.diagnostics.update(record)
-    return replace(found, encoders=encoders)
+        n_bins, record["bins"] = best_bins(columns, validation, options)
+    learnt = _learn(columns.encoders(n_bins), table, validation, options)
+    encoders, bandwidths = smoothed_encoders(learnt.trials, learnt.encoders, options)
+    learnt.learnt.diagnostics.update(record, **bandwidths, n_bins=n_bins)
+    return replace(learnt, encoders=encoders)
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The columns of a table, and for those of numbers their distributions."""
+    """The columns of a table, with the distributions of those of numbers."""
 
     table: MixedTable
 
@@ -137,120 +138,129 @@ class Columns:
         )
 
     def encoders(self, n_bins: int) -> tuple[Encoder, ...]:
-        """Bins that are not blurred, and indicators of categories."""
+        """Bins without overlap, and indicators of categories."""
         table = self.table
-        found: list[Encoder] = []
+        encoders: list[Encoder] = []
         for place, margin in enumerate(self.margins):
             if margin is None:
-                found.append(IndicatorEncoder(table.schema.cards[place]))
+                encoders.append(IndicatorEncoder(table.schema.cards[place]))
             else:
                 cuts = even_cuts(table.column(place), n_bins, table.weights)
-                found.append(BinEncoder(cuts, margin))
-        return tuple(found)
+                encoders.append(BinEncoder(cuts, margin))
+        return tuple(encoders)
 
 
-def blurred(encoders: Sequence[Encoder], blur: float) -> tuple[Encoder, ...]:
-    """The encoders with bumps that reach so many bins into their neighbours."""
+def smoothed(encoders: Sequence[Encoder], bandwidth: float) -> tuple[Encoder, ...]:
+    """The encoders with bumps of a bandwidth, in bins."""
     return tuple(
-        replace(each, bandwidth=blur / each.size) if isinstance(each, BinEncoder) else each
-        for each in encoders
+        replace(encoder, bandwidth=bandwidth / encoder.size)
+        if isinstance(encoder, BinEncoder)
+        else encoder
+        for encoder in encoders
     )
 
 
-def blurred_encoders(
-    trials: Sequence[Trial], encoders: Sequence[Encoder], asked: Asked
+def smoothed_encoders(
+    trials: Sequence[Trial], encoders: Sequence[Encoder], options: BinOptions
 ) -> tuple[tuple[Encoder, ...], dict[str, Any]]:
-    """The encoders with the blur that held-out rows like best, and the record of those tried."""
-    if not isinstance(asked.blur, str):
-        return blurred(encoders, float(asked.blur)), {"blur": float(asked.blur)}
-    if not trials or all(each.kind == "indicator" for each in encoders):
-        return blurred(encoders, DEFAULT_BLUR), {"blur": DEFAULT_BLUR}
-    asked.report(0.95, "bumps of density")
-    best = best_blur(trials, encoders)
-    return blurred(encoders, best.blur), {
-        "blur": best.blur,
-        "blurs": [{"blur": each, "score": score} for each, score in best.tried],
+    """The encoders with the best bandwidth on held-out rows, and diagnostics."""
+    if not isinstance(options.bandwidth, str):
+        bandwidth = float(options.bandwidth)
+        return smoothed(encoders, bandwidth), {"bandwidth": bandwidth}
+    if not trials or all(encoder.kind == "indicator" for encoder in encoders):
+        return smoothed(encoders, DEFAULT_BANDWIDTH), {"bandwidth": DEFAULT_BANDWIDTH}
+    options.report(0.95, "bandwidth of the bumps")
+    best, scores = best_bandwidth(trials, encoders)
+    return smoothed(encoders, best.bandwidth), {
+        "bandwidth": best.bandwidth,
+        "bandwidths": [
+            {"bandwidth": bandwidth, "score": score} for bandwidth, score in scores.items()
+        ],
         "held_out_density": best.score,
     }
 
 
 @dataclass(frozen=True, eq=False)
-class Blur:
-    """How far bumps reach, and how likely rows are with it."""
+class ScoredBandwidth:
+    """A bandwidth of bumps, and the log-densities of held-out rows under it."""
 
-    blur: float
-    rows: Array  # (row,)  log-densities
+    bandwidth: float
+    log_densities: Array  # (row,)
     weights: Array  # (row,)
-    tried: tuple[tuple[float, float], ...]  # all that were tried, and their scores
 
     @property
     def score(self) -> float:
         """Mean log-density."""
-        return float(np.average(self.rows, weights=self.weights))
+        return float(np.average(self.log_densities, weights=self.weights))
 
 
-def best_blur(trials: Sequence[Trial], encoders: Sequence[Encoder]) -> Blur:
-    """The blur under which the rows of trials are likeliest."""
-    judging = [trial.rows.take(slice(0, MOST_JUDGED)) for trial in trials]
+def best_bandwidth(
+    trials: Sequence[Trial], encoders: Sequence[Encoder]
+) -> tuple[ScoredBandwidth, dict[float, float]]:
+    """The bandwidth with the best log-density of held-out rows, and the scores of all candidates."""
+    held_out = [trial.rows.take(slice(0, MAX_HELD_OUT)) for trial in trials]
     weights = np.concatenate(
-        [np.ones(rows.n_rows) if rows.weights is None else rows.weights for rows in judging]
+        [np.ones(rows.n_rows) if rows.weights is None else rows.weights for rows in held_out]
     )
-    found: list[Blur] = []
-    for blur in BLURS:
-        blurry = blurred(encoders, blur)
+    candidates: list[ScoredBandwidth] = []
+    for bandwidth in BANDWIDTHS:
+        smooth = smoothed(encoders, bandwidth)
         parts = [
-            log_densities(trial.parameters, rows, blurry)[0]
-            for trial, rows in zip(trials, judging, strict=True)
+            log_densities(trial.parameters, rows, smooth)[0]
+            for trial, rows in zip(trials, held_out, strict=True)
         ]
-        found.append(Blur(blur, np.concatenate(parts), weights, ()))
-    best = max(found, key=lambda each: each.score)
-    return replace(best, tried=tuple((each.blur, each.score) for each in found))
+        candidates.append(ScoredBandwidth(bandwidth, np.concatenate(parts), weights))
+    best = max(candidates, key=lambda candidate: candidate.score)
+    return best, {candidate.bandwidth: candidate.score for candidate in candidates}
 
 
 def _learn(
-    encoders: tuple[Encoder, ...], table: MixedTable, validation: MixedTable | None, asked: Asked
-) -> Learned:
+    encoders: tuple[Encoder, ...],
+    table: MixedTable,
+    validation: MixedTable | None,
+    options: BinOptions,
+) -> LearntTree:
     """Tree, states and tables of the bins."""
     binned = binned_table(table, encoders)
-    watching = None if validation is None else binned_table(validation, encoders)
-    schema, settings = binned.schema, asked.settings
+    held_out = None if validation is None else binned_table(validation, encoders)
+    schema, settings = binned.schema, options.settings
     moments = CountedMoments.of(binned.codes, schema.cards, binned.weights, settings.n_jobs)
-    topology = _topology(binned, moments, asked.structure)
-    wanted = Open(
+    topology = _topology(binned, moments, options.structure)
+    choice = Open(
         table=binned,
         moments=moments,
-        validation=watching,
+        validation=held_out,
         topology=topology,
-        n_states=asked.n_states,
-        n_components=asked.n_components,
+        n_states=options.n_states,
+        n_components=options.n_components,
         settings=settings,
-        n_jobs=asked.n_jobs,
-        report=asked.report,
+        n_jobs=options.n_jobs,
+        report=options.report,
     )
-    if wanted.is_open:
-        chosen = learn_open(wanted)
+    if choice.is_open:
+        chosen = learn_open(choice)
         learnt, topology, tree, tried = chosen.learnt, chosen.topology, chosen.tree, chosen.tried
     else:
         assert topology is not None
         tree = topology.rooted(schema.names)
-        states = state_counts(tree, schema.cards, known_states(asked.n_states, topology, tree))
+        states = state_counts(tree, schema.cards, known_states(options.n_states, topology, tree))
         assert states is not None
         check_carried(tree, states, "auto", binned)
-        job = Job(binned, tree, states, moments, settings, asked.report)
+        job = Job(binned, tree, states, moments, settings, options.report)
         learnt = learn_auto(job)
-        tried = partial(few_tried, job, watching, learnt)
-    needed = bool(table.schema.continuous) and (isinstance(asked.blur, str) or asked.blend)
+        tried = partial(few_tried, job, held_out, learnt)
+    needed = bool(table.schema.continuous) and (isinstance(options.bandwidth, str) or options.blend)
     trials = []
-    for each in tried() if needed else ():
-        rows = validation if each.held_out is None else table.take(each.held_out)
+    for fold in tried() if needed else ():
+        rows = validation if fold.held_out is None else table.take(fold.held_out)
         if rows is not None and rows.n_rows:
-            trials.append(Trial(each.parameters, rows, each.held_out))
+            trials.append(Trial(fold.parameters, rows, fold.held_out))
     counts = moments.pairs().counts
-    return Learned(learnt, encoders, topology, tree, counts, tuple(trials))
+    return LearntTree(learnt, encoders, topology, tree, counts, tuple(trials))
 
 
 def _topology(binned: Table, moments: CountedMoments, structure: Any) -> Topology | None:
-    """The tree that was asked for; None where it is to be chosen."""
+    """The given or named tree; None where it is to be chosen."""
     schema = binned.schema
     named = isinstance(structure, str)
     if len(schema) == 2 and not (named and structure == "chow-liu"):
@@ -260,52 +270,55 @@ def _topology(binned: Table, moments: CountedMoments, structure: Any) -> Topolog
     return asked_topology(structure, moments, schema.names)
 
 
-def chosen_bins(
-    columns: Columns, validation: MixedTable | None, asked: Asked
+def best_bins(
+    columns: Columns, validation: MixedTable | None, options: BinOptions
 ) -> tuple[int, list[dict[str, Any]]]:
-    """The number of bins with the best held-out density, by small trees, and the record of those tried."""
-    table, settings = columns.table, asked.settings
-    learning, judging = rows_aside(
-        table, settings.seed, everything=validation is not None, most=MOST_TRIED
+    """The number of bins with the best held-out density of a small tree, and the scores of all candidates."""
+    table = columns.table
+    train, test = rows_aside(
+        table, options.settings.seed, everything=validation is not None, most=MAX_ROWS
     )
-    rows = table if learning is None else table.take(learning)
-    watching = validation if judging is None else table.take(judging)
-    if watching is None or rows.n_rows < ROWS_FOR_TRIALS or not table.schema.continuous:
+    rows = table if train is None else table.take(train)
+    held_out = validation if test is None else table.take(test)
+    if held_out is None or rows.n_rows < MIN_ROWS or not table.schema.continuous:
         return FEW_BINS, []
-    tried: list[dict[str, Any]] = []
-    best, found, worse = FEW_BINS, None, 0
+    candidates: list[dict[str, Any]] = []
+    best_n, best, n_worse = FEW_BINS, None, 0
     for n_bins in N_BINS:
-        if tried and n_bins * ROWS_PER_BIN > rows.n_rows:
+        if candidates and n_bins * ROWS_PER_BIN > rows.n_rows:
             break
-        asked.report(0.0, f"trying {n_bins} bins")
+        options.report(0.0, f"trying {n_bins} bins")
         encoders = columns.encoders(n_bins)
-        trial = Trial(_small_tree(encoders, rows, asked), watching)
-        each = best_blur([trial], encoders)
-        tried.append({"n_bins": n_bins, "blur": each.blur, "score": each.score})
-        # Where columns are many, more bins take long: they must be worth it.
-        careful = len(table.schema) > FEW_COLUMNS
-        better = found is None or each.score > found.score
-        if found is not None and careful:
-            better = surely_better(each.rows, found.rows, each.weights)
-        if better:
-            best, found, worse = n_bins, each, 0
+        trial = Trial(_small_tree(encoders, rows, options), held_out)
+        new, _ = best_bandwidth([trial], encoders)
+        candidates.append({"n_bins": n_bins, "bandwidth": new.bandwidth, "score": new.score})
+        if best is None:
+            better = True
+        elif len(table.schema) > FEW_COLUMNS:  # more bins take long: they must be worth it
+            better = surely_better(new.log_densities, best.log_densities, new.weights)
         else:
-            worse += 1
-            if worse == 2:
+            better = new.score > best.score
+        if better:
+            best_n, best, n_worse = n_bins, new, 0
+        else:
+            n_worse += 1
+            if n_worse == 2:
                 break
-    return best, tried
+    return best_n, candidates
 
 
-def _small_tree(encoders: Sequence[Encoder], rows: MixedTable, asked: Asked) -> Network | Tables:
-    """A tree with a middling number of states."""
+def _small_tree(
+    encoders: Sequence[Encoder], rows: MixedTable, options: BinOptions
+) -> Network | Tables:
+    """A tree with few states, for comparing numbers of bins."""
     binned = binned_table(rows, encoders)
-    schema, settings = binned.schema, asked.settings
+    schema, settings = binned.schema, options.settings
     moments = CountedMoments.of(binned.codes, schema.cards, binned.weights, settings.n_jobs)
-    topology = _topology(binned, moments, asked.structure)
+    topology = _topology(binned, moments, options.structure)
     if topology is None:
         topology = asked_topology("refined-joining", moments, schema.names)
     tree = topology.rooted(schema.names)
-    given = asked.n_states if isinstance(asked.n_states, int) else "auto"
+    given = options.n_states if isinstance(options.n_states, int) else "auto"
     known = known_states(given, topology, tree)
     k = TRIAL_STATES if len(schema) > 2 else PAIR_STATES
     states = state_counts(tree, schema.cards, known, k)

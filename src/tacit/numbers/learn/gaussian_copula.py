@@ -1,9 +1,8 @@
-"""A Gaussian beside a tree: what columns of a table tell of each other by straight lines.
+"""A Gaussian copula of the columns of a table, which is averaged with a tree (`tacit.numbers.learn.blend`).
 
-Every column of numbers is replaced by its normal scores, every category by its indicator; means and
-covariances of all of them, with missing cells by EM, say what to expect of a cell given the others. A tree
-sees curves and groups, a Gaussian many weak dependences at once: together they are better than either
-(`tacit.numbers.learn.blending`).
+Every column of numbers is replaced by its normal scores, every category by its indicator; mean and covariance
+of all of them, by EM where cells are missing, give the conditional distribution of any cell. A tree sees
+curves and groups, a Gaussian many weak linear dependences at once.
 """
 
 from __future__ import annotations
@@ -25,28 +24,27 @@ from tacit.numbers.query.gaussian import fill
 
 Array = NDArray[np.float64]
 
-# Coordinates (a column of numbers has one, a column of categories one for each) beyond which there is none:
-# EM would take too long.
-MOST_COORDINATES = 400
-# Rows that covariances are learnt from, with missing cells and without; more are hardly better.
-MOST_ROWS, MOST_WHOLE_ROWS = 10_000, 100_000
-# EM ends when a step gains less than this many nats per row and coordinate: predictions move no more by then.
+# Coordinates (one of a column of numbers, one per category) beyond which EM would take too long.
+MAX_COORDINATES = 400
+# Training rows with missing cells and without; more are hardly better.
+MAX_ROWS, MAX_COMPLETE_ROWS = 10_000, 100_000
+# EM stops when a step gains less than this many nats per row and coordinate: predictions no longer move.
 TOLERANCE = 2e-4
-MOST_STEPS = 60
-# No category has less than this, before all are made to add up to one.
-LEAST_SHARE = 1e-3
-# Nodes of the integral over normal scores.
+MAX_STEPS = 60
+# Smallest probability of a category before they are normalised.
+MIN_PROBABILITY = 1e-3
+# Nodes of the quadrature over normal scores.
 N_NODES = 15
-# Numbers that the normal scores of a column are told at; in between they are on straight lines.
-MOST_KNOTS = 2000
+# Knots of the piecewise linear map between numbers and normal scores.
+MAX_KNOTS = 2000
 
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """The normal scores of a column by rank, and the way back.
+    """The normal scores of a column by rank, and their inverse.
 
-    Equal numbers have the middle of their ranks. A smooth distribution function would do the same between
-    the numbers, but not at values that occur often or at the ends, where most of a prediction is lost.
+    Ties have the middle of their ranks. A smooth distribution function would be the same between the numbers,
+    but worse at values that occur often and at the ends.
 
     Examples
     --------
@@ -61,12 +59,12 @@ class Ranks:
     scores: Array  # (knot,)  ascending
 
     def scores_of(self, numbers: Array) -> Array:
-        """The scores of numbers; beyond those that were seen, that of the last one."""
+        """The scores of numbers; beyond the training data, that of the nearest."""
         known = np.interp(numbers, self.numbers, self.scores)
         return np.where(np.isnan(numbers), np.nan, known)
 
     def numbers_of(self, scores: Array) -> Array:
-        """The numbers that have these scores; none beyond what was seen."""
+        """The numbers that have these scores, within the range of the training data."""
         return np.interp(scores, self.scores, self.numbers)
 
 
@@ -75,66 +73,66 @@ def ranks_of(numbers: Array, weights: Array | None = None) -> Ranks:
     from scipy.special import ndtri
 
     there = ~np.isnan(numbers)
-    each = np.ones(len(numbers)) if weights is None else weights
+    row_weights = np.ones(len(numbers)) if weights is None else weights
     values, place = np.unique(numbers[there], return_inverse=True)
     if len(values) == 0:
         return Ranks(np.zeros(1), np.zeros(1))
-    shares = np.bincount(place, weights=each[there])
-    middles = np.cumsum(shares) - 0.5 * (shares - 1)
-    found = np.asarray(ndtri(np.clip(middles / (shares.sum() + 1), 1e-9, 1 - 1e-9)))
-    n_knots = min(len(values), MOST_KNOTS)
+    counts = np.bincount(place, weights=row_weights[there])
+    middles = np.cumsum(counts) - 0.5 * (counts - 1)
+    scores = np.asarray(ndtri(np.clip(middles / (counts.sum() + 1), 1e-9, 1 - 1e-9)))
+    n_knots = min(len(values), MAX_KNOTS)
     kept = np.unique(np.linspace(0, len(values) - 1, n_knots).round().astype(np.int64))
-    return Ranks(values[kept], found[kept])
+    return Ranks(values[kept], scores[kept])
 
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """What each column is to the Gaussian: a normal score, or an indicator of each category."""
+    """The coordinates of each column: a normal score, or an indicator of each category."""
 
     schema: MixedSchema
     ranks: Mapping[int, Ranks]  # of the columns of numbers
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
-        """The first coordinate of each column, and the number of all of them."""
+        """The first coordinate of each column, and the number of coordinates."""
         cards = self.schema.cards
         widths = [1 if column in self.ranks else cards[column] for column in range(len(cards))]
         return tuple(np.cumsum([0, *widths]).tolist())
 
     def of(self, table: MixedTable) -> Array:
         """(row, coordinate) NaN where a cell is missing."""
-        found = np.empty((table.n_rows, self.starts[-1]))
+        coordinates = np.empty((table.n_rows, self.starts[-1]))
         for column in range(len(self.schema)):
-            own = found[:, self.starts[column] : self.starts[column + 1]]
+            block = coordinates[:, self.starts[column] : self.starts[column + 1]]
             values = table.column(column)
             if column in self.ranks:
-                own[:, 0] = self.ranks[column].scores_of(values)
+                block[:, 0] = self.ranks[column].scores_of(values)
             else:
-                shown = values[:, None] == np.arange(own.shape[1])
-                own[:] = np.where(values[:, None] < 0, np.nan, shown)
-        return found
+                indicators = values[:, None] == np.arange(block.shape[1])
+                block[:] = np.where(values[:, None] < 0, np.nan, indicators)
+        return coordinates
 
 
 @dataclass(frozen=True, eq=False)
-class Companion:
+class GaussianCopula:
     """A Gaussian over the coordinates of all columns."""
 
     coordinates: Coordinates
     gaussian: Gaussian
 
-    def answers(self, table: MixedTable) -> Answers:
-        """What to expect of the missing cells of some rows, given what is there."""
-        found = fill(self.gaussian, self.coordinates.of(table), variances=True)
-        return Answers(self.coordinates, found.values, np.sqrt(found.variances))
+    def conditionals(self, table: MixedTable) -> Conditionals:
+        """The distributions of the missing cells of some rows, given the observed ones."""
+        filled = fill(self.gaussian, self.coordinates.of(table), variances=True)
+        return Conditionals(self.coordinates, filled.values, np.sqrt(filled.variances))
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
-    """Conditional means and standard deviations of the scores of rows, given what is there."""
+class Conditionals:
+    """Conditional means and standard deviations of scores, given the observed cells of each row."""
 
     coordinates: Coordinates
     means: Array  # (row, coordinate)
-    deviations: Array  # (row, coordinate)  zero where a cell is there
+    deviations: Array  # (row, coordinate)  zero where a cell is observed
 
     def expectation(self, column: int, function: Callable[[Array], Array] | None = None) -> Array:
         """(row,) The mean of a column of numbers, or of a function of it."""
@@ -150,60 +148,60 @@ class Answers:
         return self._numbers(column, ndtri(levels))
 
     def probabilities(self, column: int) -> Array:
-        """(row, category) Of a column of categories; rows add up to one."""
+        """(row, category) Of a column of categories; rows sum to one."""
         first, last = self.coordinates.starts[column : column + 2]
-        shares = np.maximum(self.means[:, first:last], LEAST_SHARE)
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+        indicators = np.maximum(self.means[:, first:last], MIN_PROBABILITY)
+        return np.asarray(indicators / indicators.sum(axis=1, keepdims=True))
 
-    def told(self, columns: Sequence[int], *, median: bool = False) -> dict[int, Array]:
+    def predictions(self, columns: Sequence[int], *, median: bool = False) -> dict[int, Array]:
         """By column: (row,) means or medians of numbers, (row, category) probabilities of categories."""
-        found = {}
+        predictions = {}
         for column in columns:
             if column not in self.coordinates.ranks:
-                found[column] = self.probabilities(column)
+                predictions[column] = self.probabilities(column)
             elif median:
-                found[column] = self.quantiles(column, np.array([0.5]))[:, 0]
+                predictions[column] = self.quantiles(column, np.array([0.5]))[:, 0]
             else:
-                found[column] = self.expectation(column)
-        return found
+                predictions[column] = self.expectation(column)
+        return predictions
 
     def _numbers(self, column: int, steps: Array) -> Array:
-        """(row, step) The numbers so many deviations above the means."""
+        """(row, step) The numbers so many standard deviations above the conditional means."""
         start = self.coordinates.starts[column]
         at = self.means[:, start, None] + self.deviations[:, start, None] * steps
         return self.coordinates.ranks[column].numbers_of(at)
 
 
 def n_coordinates(schema: MixedSchema) -> int:
-    """How many coordinates the columns of a table have."""
+    """The number of coordinates of the columns of a table."""
     return len(schema.continuous) + sum(schema.cards[j] for j in schema.categorical)
 
 
-def fit_companions(
+def fit_copulas(
     table: MixedTable, priors: Sequence[float], random_state: Any = None
-) -> list[Companion]:
-    """The Gaussian of a table, with each of some priors.
+) -> list[GaussianCopula]:
+    """The copula of a table with each of some priors.
 
     Parameters
     ----------
     table : MixedTable
     priors : sequence of float
-        As many rows more without any correlation.
+        Numbers of additional uncorrelated rows.
     random_state : int or numpy.random.Generator, optional
-        Draws the rows that are learnt from where there are very many.
+        Of the subsample, where there are too many rows.
     """
-    ranks = {each: ranks_of(table.column(each), table.weights) for each in table.schema.continuous}
+    ranks = {j: ranks_of(table.column(j), table.weights) for j in table.schema.continuous}
     coordinates = Coordinates(table.schema, ranks)
-    most = MOST_ROWS if table.missing.any() else MOST_WHOLE_ROWS
-    if table.n_rows > most:
-        table = table.take(np.random.default_rng(random_state).permutation(table.n_rows)[:most])
+    limit = MAX_ROWS if table.missing.any() else MAX_COMPLETE_ROWS
+    if table.n_rows > limit:
+        table = table.take(np.random.default_rng(random_state).permutation(table.n_rows)[:limit])
     rows, weights = coordinates.of(table), table.weights
     empty = np.isnan(rows).all(axis=0)
-    rows[:1, empty] = 0.0  # of which nothing is known, and which tells nothing
-    found, tol = [], TOLERANCE * rows.shape[1]
+    rows[:1, empty] = 0.0  # nothing is known of them; any value will do
+    copulas, tol = [], TOLERANCE * rows.shape[1]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # near enough, see TOLERANCE
+        warnings.simplefilter("ignore", ConvergenceWarning)  # close enough, see TOLERANCE
         for prior in priors:
-            learnt = gaussian_em(rows, weights, prior=prior, tol=tol, max_iter=MOST_STEPS)
-            found.append(Companion(coordinates, learnt.gaussian))
-    return found
+            learnt = gaussian_em(rows, weights, prior=prior, tol=tol, max_iter=MAX_STEPS)
+            copulas.append(GaussianCopula(coordinates, learnt.gaussian))
+    return copulas

@@ -1,4 +1,4 @@
-"""Gaussians made likelier: EM for tables with missing cells, and correlations along the edges of a tree."""
+"""EM of Gaussians with missing cells, and maximum-likelihood correlations along the edges of a tree."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from tacit.numbers.query.gaussian import fill
 
 Array = NDArray[np.float64]
 
-# Steps gain less than this many nats per row and column at the end.
+# Gain in nats per row and column below which EM stops.
 TOLERANCE = 1e-5
-# Of a covariance of standardised columns that EM may leap to.
-LEAST_EIGENVALUE = 1e-6
-# Numbers that differ by less than this share of their size are the same,
+# Of the covariance of standardised columns after an accelerated step.
+MIN_EIGENVALUE = 1e-6
+# A column is constant if its standard deviation is less than this, relative to its mean,
 ROUNDING = 1e-12
-# and get this share of it (or of one) as their standard deviation, so that they have a density.
+# and then gets this standard deviation, relative to its mean (or to one), so that it has a density.
 CONSTANT_SCALE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A Gaussian, and how it was come by."""
+    """A Gaussian, and the course of EM."""
 
     gaussian: Gaussian
-    trace: tuple[float, ...]  # penalised log-likelihood per row at each step that was kept
+    trace: tuple[float, ...]  # penalised log-likelihood per row at each accepted step
     converged: bool
 
 
@@ -49,15 +49,15 @@ def gaussian_em(
     Parameters
     ----------
     rows : (row, coordinate)
-        NaN is missing; every coordinate is there in some row.
+        NaN is missing; every coordinate is observed in some row.
     weights : (row,), optional
         How much each row counts.
     prior : float
-        As many rows more without any correlation. It keeps the covariance away from singular ones.
+        Number of additional uncorrelated rows. Keeps the covariance away from singular ones.
     tol : float
-        EM ends when a step gains less than this many nats per row and column.
+        EM stops when a step gains less than this many nats per row and column.
     max_iter : int
-        Rounds of two steps and a leap.
+        Rounds of two steps and an extrapolation.
 
     Returns
     -------
@@ -70,98 +70,98 @@ def gaussian_em(
     >>> gaussian_em(rows, prior=0.0, tol=1e-10).gaussian.mean.round(3)
     array([1.5  , 1.786])
     """
-    each = np.ones(len(rows)) if weights is None else weights
-    start = independent(rows, each)
+    row_weights = np.ones(len(rows)) if weights is None else weights
+    start = independent(rows, row_weights)
     scale = start.scale
-    # In units of standard deviations, around the means: the same for all columns, and no digits are lost.
+    # Standardised, so that `tol` has one meaning for all columns and no digits are lost.
     standard = (rows - start.mean) / scale
-    found = _standard_em(standard, each, prior, tol, max_iter)
+    fitted = _standard_em(standard, row_weights, prior, tol, max_iter)
     return Fitted(
         Gaussian(
-            start.mean + scale * found.gaussian.mean,
-            found.gaussian.covariance * np.multiply.outer(scale, scale),
+            start.mean + scale * fitted.gaussian.mean,
+            fitted.gaussian.covariance * np.multiply.outer(scale, scale),
         ),
-        found.trace,
-        found.converged,
+        fitted.trace,
+        fitted.converged,
     )
 
 
 def independent(rows: Array, weights: Array) -> Gaussian:
-    """Means and variances of the columns, each over the rows that have it; nothing is correlated."""
-    there = ~np.isnan(rows)
-    counts = np.maximum((weights[:, None] * there).sum(axis=0), 1e-300)
-    mean = (weights[:, None] * np.where(there, rows, 0.0)).sum(axis=0) / counts
-    apart = np.where(there, rows - mean, 0.0)
-    variance = (weights[:, None] * apart**2).sum(axis=0) / counts
+    """Means and variances of the columns over their observed cells, without correlations."""
+    observed = ~np.isnan(rows)
+    counts = np.maximum((weights[:, None] * observed).sum(axis=0), 1e-300)
+    mean = (weights[:, None] * np.where(observed, rows, 0.0)).sum(axis=0) / counts
+    centred = np.where(observed, rows - mean, 0.0)
+    variance = (weights[:, None] * centred**2).sum(axis=0) / counts
     constant = np.sqrt(variance) <= ROUNDING * np.abs(mean)
     scale = CONSTANT_SCALE * np.maximum(np.abs(mean), 1.0)
     return Gaussian(mean, np.diag(np.where(constant, scale**2, variance)))
 
 
 def _standard_em(rows: Array, weights: Array, prior: float, tol: float, max_iter: int) -> Fitted:
-    """EM of rows that have mean zero and variance one, as far as they are there."""
+    """EM of standardised rows."""
     d = rows.shape[1]
     complete = not np.isnan(rows).any()
-    here = Gaussian(np.zeros(d), np.eye(d))
-    value, there = _em_step(here, rows, weights, prior)
+    start = Gaussian(np.zeros(d), np.eye(d))
+    value, first = _em_step(start, rows, weights, prior)
     trace = [value]
     for _ in range(max_iter):
-        further, beyond = _em_step(there, rows, weights, prior)
-        trace.append(further)
-        if complete or further - value < tol * d:
-            return Fitted(there, tuple(trace), converged=True)
-        here = _leap(here, there, beyond)
-        value, there = _em_step(here, rows, weights, prior)
-        if value < further:  # too far
-            value, there = _em_step(here := beyond, rows, weights, prior)
+        next_value, second = _em_step(first, rows, weights, prior)
+        trace.append(next_value)
+        if complete or next_value - value < tol * d:
+            return Fitted(first, tuple(trace), converged=True)
+        start = _extrapolated(start, first, second)
+        value, first = _em_step(start, rows, weights, prior)
+        if value < next_value:  # too far
+            value, first = _em_step(start := second, rows, weights, prior)
         trace.append(value)
     warnings.warn(
         f"EM stopped after max_iter={max_iter} rounds, before a step gained less than tol={tol} nats "
-        f"per row and column; give more rounds or a larger tol",
+        f"per row and column; raise max_iter or tol",
         ConvergenceWarning,
         stacklevel=3,
     )
-    return Fitted(here, tuple(trace), converged=False)
+    return Fitted(start, tuple(trace), converged=False)
 
 
 def _em_step(now: Gaussian, rows: Array, weights: Array, prior: float) -> tuple[float, Gaussian]:
-    """What EM makes larger, per row, and the Gaussian that it goes to."""
+    """The objective per row, and the Gaussian of the next step."""
     total = float(weights.sum())
-    found = fill(now, rows, spread=True, weights=weights)
-    value = float(weights @ found.log_density)
-    # Of the prior's rows: the mean, and variances of one without correlations.
+    filled = fill(now, rows, spread=True, weights=weights)
+    value = float(weights @ filled.log_density)
+    # The prior's rows lie at the mean, with variances of one and no correlations.
     value -= 0.5 * prior * (now.log_det + float(np.trace(now.precision)))
-    mean = weights @ found.values / total
-    apart = found.values - mean
-    second = (weights[:, None] * apart).T @ apart + found.spread + prior * np.eye(len(mean))
+    mean = weights @ filled.values / total
+    centred = filled.values - mean
+    second = (weights[:, None] * centred).T @ centred + filled.spread + prior * np.eye(len(mean))
     return value / total, Gaussian(mean, second / (total + prior))
 
 
-def _leap(here: Gaussian, there: Gaussian, beyond: Gaussian) -> Gaussian:
-    """Where two steps of EM lead if they are followed farther (Varadhan and Roland 2008)."""
-    first = there.mean - here.mean, there.covariance - here.covariance
+def _extrapolated(start: Gaussian, first: Gaussian, second: Gaussian) -> Gaussian:
+    """SQUAREM: two steps of EM extrapolated (Varadhan and Roland 2008)."""
+    step = first.mean - start.mean, first.covariance - start.covariance
     change = (
-        beyond.mean - there.mean - first[0],
-        beyond.covariance - there.covariance - first[1],
+        second.mean - first.mean - step[0],
+        second.covariance - first.covariance - step[1],
     )
-    size = math.sqrt(sum(float(np.sum(each**2)) for each in first))
-    bend = math.sqrt(sum(float(np.sum(each**2)) for each in change))
-    reach = size / max(bend, 1e-300)
-    if reach <= 1.0 or not math.isfinite(reach * reach):
-        return beyond
-    mean = here.mean + 2 * reach * first[0] + reach**2 * change[0]
-    covariance = here.covariance + 2 * reach * first[1] + reach**2 * change[1]
+    step_norm = math.sqrt(sum(float(np.sum(part**2)) for part in step))
+    change_norm = math.sqrt(sum(float(np.sum(part**2)) for part in change))
+    factor = step_norm / max(change_norm, 1e-300)
+    if factor <= 1.0 or not math.isfinite(factor * factor):
+        return second
+    mean = start.mean + 2 * factor * step[0] + factor**2 * change[0]
+    covariance = start.covariance + 2 * factor * step[1] + factor**2 * change[1]
     smallest = np.linalg.eigvalsh(covariance)[0]
-    return Gaussian(mean, covariance) if smallest > LEAST_EIGENVALUE else beyond
+    return Gaussian(mean, covariance) if smallest > MIN_EIGENVALUE else second
 
 
 # -- correlations along a tree ---------------------------------------------------------------------
 
 
 def tree_log_likelihood(tree: CorrelationTree, correlation: Array) -> float:
-    """Natural log-likelihood per row of standardised columns with these correlations, less a constant.
+    """Natural log-likelihood per row of standardised columns with these correlations.
 
-    The constant, ``d log(2π) / 2``, is that of the number of columns alone.
+    Without the constant ``-d log(2π) / 2``.
     """
     factor = np.linalg.cholesky(tree.observed)
     inverse = np.linalg.inv(factor)
@@ -170,7 +170,7 @@ def tree_log_likelihood(tree: CorrelationTree, correlation: Array) -> float:
 
 
 def tree_step(tree: CorrelationTree, correlation: Array) -> tuple[float, Array, Array]:
-    """A step of EM for the correlations along the edges; hidden nodes are what is missing.
+    """A step of EM for the correlations along the edges; the hidden nodes are missing.
 
     Parameters
     ----------
@@ -196,13 +196,15 @@ def tree_step(tree: CorrelationTree, correlation: Array) -> tuple[float, Array, 
     value = -float(np.log(np.diag(factor)).sum()) - 0.5 * float(
         np.sum((inverse @ correlation) * inverse)
     )
-    guess = every[:, :n] @ (inverse.T @ inverse)  # (node, column)  best linear guess of each node
-    known = guess @ correlation  # (node, column)  E[node * column]
+    predictor = every[:, :n] @ (
+        inverse.T @ inverse
+    )  # (node, column)  best linear predictor of each node
+    known = predictor @ correlation  # (node, column)  E[node * column]
 
     def expected(ours: NDArray[np.int64], theirs: NDArray[np.int64]) -> Array:
-        """E[one * other | data] of pairs of nodes: what is left of the model's, and the data's."""
-        left = every[ours, theirs] - np.einsum("ij,ij->i", guess[ours], every[theirs, :n])
-        return np.asarray(left + np.einsum("ij,ij->i", known[ours], guess[theirs]))
+        """E[one * other | data] of pairs of nodes: the model's residual, and the predictors."""
+        residual = every[ours, theirs] - np.einsum("ij,ij->i", predictor[ours], every[theirs, :n])
+        return np.asarray(residual + np.einsum("ij,ij->i", known[ours], predictor[theirs]))
 
     A, B, C = expected(below, below), expected(below, above), expected(above, above)
     r = tree.correlation[below]
@@ -215,11 +217,11 @@ def tree_step(tree: CorrelationTree, correlation: Array) -> tuple[float, Array, 
 def fit_tree(
     tree: CorrelationTree, correlation: Array, *, tol: float = TOLERANCE, max_iter: int = 200
 ) -> CorrelationTree:
-    """The correlations along the edges with the largest likelihood, as far as climbing leads from these.
+    """Maximum-likelihood correlations along the edges: a local optimum from a start.
 
-    Distances that are joined to a tree use each pair for itself; the likelihood weighs all of them as their
-    noise, and its dependence, asks for. The climb goes by limited-memory BFGS along the derivatives that a
-    step of EM gives, in the inverse hyperbolic tangents of the correlations.
+    Unlike distances fitted pair by pair, the likelihood accounts for the noise of all pairs and its
+    dependence. Limited-memory BFGS in the inverse hyperbolic tangents of the correlations, with the gradient
+    that a step of EM gives.
 
     Parameters
     ----------
@@ -228,7 +230,7 @@ def fit_tree(
     correlation : (column, column)
         Of the data, positive definite, with ones on the diagonal.
     tol : float
-        The climb ends when a step gains less than this many nats per row and column.
+        Stops when a step gains less than this many nats per row and column.
     max_iter : int
 
     Returns
@@ -243,25 +245,25 @@ def fit_tree(
         return tree
 
     def at(angles: Array) -> CorrelationTree:
-        strength = tree.correlation.copy()
-        strength[below] = np.tanh(angles)
-        return tree.replaced(strength)
+        correlations = tree.correlation.copy()
+        correlations[below] = np.tanh(angles)
+        return tree.replaced(correlations)
 
     def loss(angles: Array) -> tuple[float, Array]:
         value, _, slope = tree_step(at(angles), correlation)
         return -value, -slope[below]
 
-    edge = math.atanh(1.0 - 1e-7)  # farther out, rounding errors rule
+    edge = math.atanh(1.0 - 1e-7)  # beyond it rounding errors dominate
     start = np.clip(np.arctanh(tree.correlation[below]), -edge, edge)
-    least = tol * tree.n_observed / max(1.0, abs(loss(start)[0]))
-    found = minimize(
+    ftol = tol * tree.n_observed / max(1.0, abs(loss(start)[0]))
+    optimum = minimize(
         loss,
         start,
         jac=True,
         method="L-BFGS-B",
         bounds=[(-edge, edge)] * len(below),
-        options={"maxiter": max_iter, "ftol": least, "gtol": 0.0},
+        options={"maxiter": max_iter, "ftol": ftol, "gtol": 0.0},
     )
-    better = at(found.x)
+    better = at(optimum.x)
     improved = tree_log_likelihood(better, correlation) >= tree_log_likelihood(tree, correlation)
     return better if improved else tree

@@ -1,4 +1,4 @@
-"""How a Gaussian tree is learnt: scores, covariance, tree, and how much of each."""
+"""How a Gaussian tree is fitted: selection, scores, covariance, tree, shrinkage."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from tacit.trees.structure.topology import Topology
 
 Array = NDArray[np.float64]
 
-# What held-out rows choose from; the first stays unless another is better by more than a standard error.
-CHOICES = (
+# Candidate structures; the first is kept unless another is more than one standard error better.
+CANDIDATES = (
     "refined-joining",
     "neighbor-joining",
     "chow-liu-joining",
@@ -34,36 +34,36 @@ CHOICES = (
     "chow-liu",
 )
 SHRINKAGES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
-# With fewer rows nothing is set aside; of more than these, a sample is learnt from where something is chosen.
-FEWEST_ROWS = 20
-MOST_ROWS = 10_000
+# With fewer rows nothing is held out; of more, model selection uses a subsample.
+MIN_ROWS = 20
+MAX_ROWS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """What the caller asked for."""
+    """The arguments of `GaussianTree` that learning needs."""
 
     structure: Any  # a name, "auto", or a tree
     normal: bool  # normal scores of numbers
-    shrinkage: float | None  # None is to be chosen
+    shrinkage: float | None  # None: chosen by held-out rows
     learn: str  # "em" or "distances"
     prior: float
     seed: int
 
     @property
-    def chooses_structure(self) -> bool:
-        """Whether the structure is left open."""
+    def selects_structure(self) -> bool:
+        """Whether held-out rows choose the structure."""
         return isinstance(self.structure, str) and self.structure == "auto"
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Rows as scores, with their covariance."""
+    """Rows as scores, and their Gaussian without a tree."""
 
     scores: Scores
     rows: Array  # (row, coordinate)
     weights: Array  # (row,)
-    covariance: Fitted
+    fitted: Fitted
 
     @classmethod
     def of(cls, table: MixedTable, settings: Settings) -> Prepared:
@@ -71,7 +71,7 @@ class Prepared:
         scores = Scores.of(table, normal=settings.normal)
         rows = scores.coordinates(table)
         if rows.shape[1] == 0:
-            raise DataError("no column has more than one category, so there is nothing to learn")
+            raise DataError("no column varies, so there is nothing to learn")
         weights = np.ones(len(rows)) if table.weights is None else table.weights
         kept = weights > 0
         rows, weights = rows[kept], weights[kept]
@@ -80,7 +80,7 @@ class Prepared:
     @property
     def gaussian(self) -> Gaussian:
         """The Gaussian without a tree."""
-        return self.covariance.gaussian
+        return self.fitted.gaussian
 
     @cached_property
     def correlation(self) -> Array:
@@ -91,19 +91,19 @@ class Prepared:
     @cached_property
     def distances(self) -> Distances:
         """-log |correlation|, and which of them the data support."""
-        there = (~np.isnan(self.rows)).astype(np.float64)
-        pairs = (self.weights[:, None] * there).T @ there  # rows that have both
+        observed = (~np.isnan(self.rows)).astype(np.float64)
+        pairs = (self.weights[:, None] * observed).T @ observed  # rows that have both
         return covariance_distances(self.correlation, [1] * len(self.correlation), pairs)
 
     @property
     def n_rows(self) -> float:
-        """Rows, as their weights count them."""
+        """The sum of the weights."""
         return float(self.weights.sum())
 
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """A Gaussian over scores, and the tree that it hangs on."""
+    """A Gaussian over scores, and its tree."""
 
     scores: Scores
     gaussian: Gaussian
@@ -111,28 +111,28 @@ class Learnt:
     diagnostics: dict[str, Any] = field(default_factory=dict)
 
 
-def learn_gaussian_tree(
+def fit_gaussian_tree(
     table: MixedTable, validation: MixedTable | None, settings: Settings, report: Report
 ) -> Learnt:
-    """The Gaussian tree of a table; what is left open is chosen by held-out rows.
+    """The Gaussian tree of a table; held-out rows choose structure and shrinkage where they are not given.
 
     Parameters
     ----------
     table : MixedTable
     validation : MixedTable, optional
-        Rows to choose by; without it, parts of the table are set aside in turn.
+        Held-out rows; without it, cross-validation.
     settings : Settings
     report : callable
     """
     structure, shrinkage = settings.structure, settings.shrinkage
     diagnostics: dict[str, Any] = {}
-    if settings.chooses_structure or shrinkage is None:
-        report(0.0, "choosing by held-out rows")
-        structure, shrinkage, diagnostics = _chosen(table, validation, settings)
+    if settings.selects_structure or shrinkage is None:
+        report(0.0, "model selection")
+        structure, shrinkage, diagnostics = _select(table, validation, settings)
     report(0.7, "learning from all rows")
     prepared = Prepared.of(table, settings)
     topology, tree = tree_of(prepared, structure, settings.learn)
-    gaussian = _mixed(prepared, tree, shrinkage)
+    gaussian = _shrunk(prepared, tree, shrinkage)
     score = float(
         np.average(log_density(gaussian, prepared.rows), weights=prepared.weights)
         + np.average(prepared.scores.log_slopes(table), weights=table.weights)
@@ -141,8 +141,8 @@ def learn_gaussian_tree(
         "structure": structure if isinstance(structure, str) else "given",
         "shrinkage": shrinkage,
         "learn": settings.learn,
-        "n_steps": len(prepared.covariance.trace),
-        "converged": prepared.covariance.converged,
+        "n_steps": len(prepared.fitted.trace),
+        "converged": prepared.fitted.converged,
         "train_score": score,
     }
     return Learnt(prepared.scores, gaussian, topology, diagnostics)
@@ -160,7 +160,7 @@ def tree_of(prepared: Prepared, structure: Any, learn: str) -> tuple[Topology, C
     structure : str, Topology, path, networkx tree or edges
         One of `STRUCTURES`, or a tree.
     learn : {"em", "distances"}
-        Whether correlations along edges are those that joined distances give, or the likeliest.
+        Whether correlations along edges have maximum likelihood, or follow from the distances.
     """
     names = prepared.scores.names
     if isinstance(structure, str) and structure in STRUCTURES:
@@ -169,29 +169,29 @@ def tree_of(prepared: Prepared, structure: Any, learn: str) -> tuple[Topology, C
     else:
         topology = given_topology(structure, prepared.scores)
     if None in topology.lengths:
-        topology = _measured(topology, prepared)
+        topology = _with_estimated_lengths(topology, prepared)
     tree = CorrelationTree.of(topology, names, consistent_signs(prepared.correlation))
     if learn == "em":
-        # With missing cells, going on with expectations under the tree itself gained nothing on held-out
-        # rows: the covariance that EM found without a tree is as good.
+        # With missing cells, further EM under the tree itself gained nothing on held-out rows over the
+        # covariance that EM found without a tree.
         tree = fit_tree(tree, prepared.correlation)
         topology = with_lengths(topology, names, tree)
     return topology, tree
 
 
 def given_topology(structure: Any, scores: Scores) -> Topology:
-    """The tree that a user meant, over the coordinates.
+    """A given tree, over the coordinates.
 
-    Its leaves are the columns; in place of a column of three or more categories there is a hidden node, with
-    the indicators of the categories around it. A tree over the coordinates themselves will do as well.
+    Its leaves are the columns; a column of three or more categories becomes a hidden node with the indicators
+    of the categories around it. A tree over the coordinates themselves is accepted as well.
     """
     columns, names = scores.schema.names, scores.names
     try:
         topology = Topology.parse(structure, columns)
     except MissingDataError as error:
         raise ArgumentError(
-            f"structure={structure!r} is neither one of {('auto', *STRUCTURES)}, nor Newick text (';' ends "
-            f"it), nor a file that is there"
+            f"structure={structure!r} is neither one of {('auto', *STRUCTURES)}, nor Newick text (which ends "
+            f"in ';'), nor an existing file"
         ) from error
     except TopologyError:
         if columns == names:
@@ -211,15 +211,15 @@ def given_topology(structure: Any, scores: Scores) -> Topology:
     return Topology.from_edges(edges, names).contracted()
 
 
-def _measured(topology: Topology, prepared: Prepared) -> Topology:
-    """The tree with lengths of its edges, estimated from the distances."""
+def _with_estimated_lengths(topology: Topology, prepared: Prepared) -> Topology:
+    """The tree with edge lengths estimated from the distances."""
     from tacit.trees.structure.draft import Draft
     from tacit.trees.structure.interchange import effective_rows, refit, similarity_of
 
     names, far = prepared.scores.names, prepared.distances.values
     tree = topology.contracted()
     number = {name: place for place, name in enumerate([*names, *tree.hidden])}
-    draft = Draft.of(tree, names)  # which numbers nodes in the same way
+    draft = Draft.of(tree, names)  # numbers nodes in the same way
     if draft.edges():
         rows = effective_rows(max(prepared.n_rows, 2.0), 2)
         refit(draft, similarity_of(far, names, 2), rows, n_rounds=3)
@@ -227,42 +227,44 @@ def _measured(topology: Topology, prepared: Prepared) -> Topology:
     return Topology(tree.nodes, tree.edges, tree.observed, lengths)
 
 
-def _mixed(prepared: Prepared, tree: CorrelationTree, shrinkage: float) -> Gaussian:
-    """The Gaussian of the tree, mixed with the one without."""
+def _shrunk(prepared: Prepared, tree: CorrelationTree, shrinkage: float) -> Gaussian:
+    """The covariance of the tree, shrunk towards the one without a tree."""
     free = prepared.gaussian
-    return tree.gaussian(free.mean, free.scale).mixed(free, shrinkage)
+    return tree.gaussian(free.mean, free.scale).shrunk(free, shrinkage)
 
 
-# -- choosing --------------------------------------------------------------------------------------
+# -- model selection -------------------------------------------------------------------------------
 
 
-def _chosen(
+def _select(
     table: MixedTable, validation: MixedTable | None, settings: Settings
 ) -> tuple[Any, float, dict[str, Any]]:
-    """Structure and shrinkage with the best held-out likelihood, and what all of them had."""
-    structures = CHOICES if settings.chooses_structure else (settings.structure,)
+    """Structure and shrinkage with the best held-out log-density, and the scores of all candidates."""
+    structures = CANDIDATES if settings.selects_structure else (settings.structure,)
     shrinkages = SHRINKAGES if settings.shrinkage is None else (settings.shrinkage,)
-    if validation is None and table.n_rows < FEWEST_ROWS:
+    if validation is None and table.n_rows < MIN_ROWS:
         return structures[0], shrinkages[len(shrinkages) // 2], {}
     scores, weights = [], []
     for train, test in _splits(table, validation, settings.seed):
         prepared = Prepared.of(train, settings)
-        scores.append(_held_out(prepared, structures, shrinkages, test, settings.learn))
+        scores.append(
+            _held_out_log_densities(prepared, structures, shrinkages, test, settings.learn)
+        )
         weights.append(np.ones(test.n_rows) if test.weights is None else test.weights)
-    together, counted = np.concatenate(scores, axis=2), np.concatenate(weights)
-    means = np.average(together, axis=2, weights=counted)  # (structure, shrinkage)
+    log_densities, row_weights = np.concatenate(scores, axis=2), np.concatenate(weights)
+    means = np.average(log_densities, axis=2, weights=row_weights)  # (structure, shrinkage)
     best = means.argmax(axis=1)  # (structure,)
-    tops = together[np.arange(len(structures)), best]  # (structure, row)
+    of_best = log_densities[np.arange(len(structures)), best]  # (structure, row)
     chosen = int(means.max(axis=1).argmax())
-    if not surely_better(tops[chosen], tops[0], counted):
+    if not surely_better(of_best[chosen], of_best[0], row_weights):
         chosen = 0
     diagnostics: dict[str, Any] = {
         "held_out_score": float(means[chosen].max()),
-        "n_rows_tried_with": int(together.shape[2]),
+        "n_rows_tried_with": int(log_densities.shape[2]),
     }
-    if settings.chooses_structure:
-        tried = zip(structures, means.max(axis=1).tolist(), strict=True)
-        diagnostics["structures"] = dict(tried)
+    if settings.selects_structure:
+        by_structure = zip(structures, means.max(axis=1).tolist(), strict=True)
+        diagnostics["structures"] = dict(by_structure)
     if settings.shrinkage is None:
         diagnostics["shrinkages"] = dict(zip(shrinkages, means[chosen].tolist(), strict=True))
     return structures[chosen], shrinkages[int(best[chosen])], diagnostics
@@ -271,32 +273,32 @@ def _chosen(
 def _splits(
     table: MixedTable, validation: MixedTable | None, seed: int
 ) -> Iterator[tuple[MixedTable, MixedTable]]:
-    """Rows to learn from and rows to judge by: few rows are set aside in turn, many once."""
+    """Training and held-out rows: cross-validation with few rows, one split with many."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(table.n_rows)
     if validation is not None:
-        yield table.take(np.sort(order[:MOST_ROWS])), validation
+        yield table.take(np.sort(order[:MAX_ROWS])), validation
         return
-    order = order[: MOST_ROWS * 5 // 4]
+    order = order[: MAX_ROWS * 5 // 4]
     n_folds = int(np.clip(2500 // len(order), 1, 5))
     for fold in range(n_folds):
-        aside = np.zeros(len(order), dtype=np.bool_)
-        aside[fold::5] = True
-        yield table.take(np.sort(order[~aside])), table.take(np.sort(order[aside]))
+        held_out = np.zeros(len(order), dtype=np.bool_)
+        held_out[fold::5] = True
+        yield table.take(np.sort(order[~held_out])), table.take(np.sort(order[held_out]))
 
 
-def _held_out(
+def _held_out_log_densities(
     prepared: Prepared,
     structures: Sequence[Any],
     shrinkages: Sequence[float],
     test: MixedTable,
     learn: str,
 ) -> Array:
-    """(structure, shrinkage, row) natural log density of held-out rows."""
+    """(structure, shrinkage, row) natural log-density of held-out rows."""
     rows, slopes = prepared.scores.coordinates(test), prepared.scores.log_slopes(test)
-    found = np.empty((len(structures), len(shrinkages), len(rows)))
-    for place, structure in enumerate(structures):
+    log_densities = np.empty((len(structures), len(shrinkages), len(rows)))
+    for i, structure in enumerate(structures):
         _, tree = tree_of(prepared, structure, learn)
-        for other, share in enumerate(shrinkages):
-            found[place, other] = log_density(_mixed(prepared, tree, share), rows)
-    return found + slopes
+        for j, shrinkage in enumerate(shrinkages):
+            log_densities[i, j] = log_density(_shrunk(prepared, tree, shrinkage), rows)
+    return log_densities + slopes

@@ -1,8 +1,8 @@
 """Missing cells of Gaussian rows, pattern by pattern.
 
-Rows with the same cells missing share one factorisation: of the precision of what is missing, or of the
-covariance of what is there, whichever is smaller. All inner loops run along rows of arrays, so that they are
-done several numbers at a time.
+Rows with the same cells missing share one factorisation: of the precision of the missing cells, or of the
+covariance of the observed ones, whichever is smaller. Inner loops run along rows of arrays, so that they are
+vectorised.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LEAST_PIVOT = 1e-13
 def fill_missing(
     rows, absent, order, starts, covariance, precision, log_det, weights, spread, variances
 ):
-    """Set missing cells to their conditional means; what is known of the others' logarithms of determinants.
+    """Set missing cells to their conditional means; returns log-determinants of the observed blocks.
 
     Parameters
     ----------
@@ -37,15 +37,14 @@ def fill_missing(
     weights : (row,)
     spread : (coordinate, coordinate)
         The covariance of each row's missing cells given the others, times its weight, is added to this. Of
-        size zero where nobody wants it.
+        size zero where not needed.
     variances : (row, coordinate)
-        Filled with the conditional variances, zero where a cell is there. Of size zero where nobody wants
-        them.
+        Filled with the conditional variances, zero where a cell is observed. Of size zero where not needed.
 
     Returns
     -------
     (pattern,)
-        Natural logarithms of determinants of the covariance of what is there.
+        Log-determinants of the covariance of the observed cells.
     """
     d = rows.shape[1]
     n_patterns = len(starts) - 1
@@ -96,7 +95,7 @@ def fill_missing(
 
 @njit(cache=True, nogil=True, inline="always")  # by calls, short rows take longer
 def _fill_by_precision(rows, members, gone, there, factor, cross, values):
-    """Set the missing cells of some rows, by the factorised precision of what is missing."""
+    """Set the missing cells of some rows, by the factorised precision of the missing block."""
     m = len(gone)
     for place in range(len(members)):
         row = rows[members[place]]
@@ -108,7 +107,7 @@ def _fill_by_precision(rows, members, gone, there, factor, cross, values):
 
 @njit(cache=True, nogil=True, inline="always")
 def _fill_by_covariance(rows, members, gone, there, factor, cross, values):
-    """Set the missing cells of some rows, by the factorised covariance of what is there."""
+    """Set the missing cells of some rows, by the factorised covariance of the observed block."""
     m, o = len(gone), len(there)
     for place in range(len(members)):
         row = rows[members[place]]
@@ -233,7 +232,7 @@ def _covariance_of(whitener, out, n):
 
 @njit(cache=True, nogil=True)
 def _add_up(conditional, gone, members, weights, spread, variances):
-    """Put the conditional covariance of a pattern (its upper half) where it is wanted."""
+    """Add the conditional covariance of a pattern (its upper half) to `spread`, and set `variances`."""
     m = len(gone)
     if spread.shape[0] > 0:
         total = 0.0

@@ -1,4 +1,4 @@
-"""Gaussian distributions, and those that hang on a tree."""
+"""Gaussian distributions, and Gaussian trees."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tacit.trees.structure.topology import Topology
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# No edge is stronger than this: two variables that are the same would have no density.
-STRONGEST = 1.0 - 1e-9
+# Largest correlation along an edge: equal variables would have no density.
+MAX_CORRELATION = 1.0 - 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Gaussian:
         d = len(self.mean)
         if self.mean.shape != (d,) or self.covariance.shape != (d, d):
             raise ArgumentError(
-                f"a mean of shape {self.mean.shape} does not go with a covariance of shape "
+                f"a mean of shape {self.mean.shape} does not fit a covariance of shape "
                 f"{self.covariance.shape}"
             )
 
@@ -49,8 +49,8 @@ class Gaussian:
             return np.asarray(np.linalg.cholesky(self.covariance))
         except np.linalg.LinAlgError as error:
             raise ArgumentError(
-                "the covariance is not positive definite: some columns follow from others. "
-                "Learn it with a prior, or leave such columns out"
+                "the covariance is not positive definite: some columns are functions of others; "
+                "use a larger prior, or remove such columns"
             ) from error
 
     @cached_property
@@ -71,17 +71,17 @@ class Gaussian:
         """The standard deviation of each coordinate."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
-    def mixed(self, other: Gaussian, share: float) -> Gaussian:
-        """The Gaussian whose mean and covariance are `share` of the other's and the rest of this one's."""
+    def shrunk(self, other: Gaussian, weight: float) -> Gaussian:
+        """Mean and covariance shrunk towards another Gaussian's, which has this weight."""
         return Gaussian(
-            (1.0 - share) * self.mean + share * other.mean,
-            (1.0 - share) * self.covariance + share * other.covariance,
+            (1.0 - weight) * self.mean + weight * other.mean,
+            (1.0 - weight) * self.covariance + weight * other.covariance,
         )
 
 
 @dataclass(frozen=True, eq=False)
 class CorrelationTree:
-    """Standardised Gaussian variables on a tree: every node is a multiple of its parent, plus noise.
+    """Standardised Gaussian variables on a tree: every node is a multiple of its parent plus noise.
 
     Nodes are numbers: the observed variables first, in the order of the columns, hidden nodes after them.
     Every node has mean zero and variance one, so that the correlation of two nodes is the product of those
@@ -106,7 +106,7 @@ class CorrelationTree:
         names : sequence of str
             The observed variables, in the order of the columns.
         signs : (column,) of 1 and -1, optional
-            Which columns turn round; see `consistent_signs`. All correlations are positive without it.
+            Which columns are reversed; see `consistent_signs`. Without it all correlations are positive.
         """
         tree = topology.contracted()
         number = {name: place for place, name in enumerate([*names, *tree.hidden])}
@@ -117,37 +117,45 @@ class CorrelationTree:
             near[number[one]].append((number[other], length))
             near[number[other]].append((number[one], length))
         n = len(number)
-        root = n - 1  # any node will do
-        parent, strength, order = np.full(n, -1), np.ones(n), [root]
+        root = n - 1  # any node
+        parent, correlation, order = np.full(n, -1), np.ones(n), [root]
         for node in order:  # grows while it is read
             for next_node, length in near[node]:
                 if next_node != parent[node]:
-                    parent[next_node], strength[next_node] = node, np.exp(-length)
+                    parent[next_node], correlation[next_node] = node, np.exp(-length)
                     order.append(next_node)
         if (
             signs is not None
         ):  # hidden nodes stay as they are; along a path their signs would cancel
-            turned = np.concatenate([signs, np.ones(n - len(names))])
+            all_signs = np.concatenate([signs, np.ones(n - len(names))])
             below = parent >= 0
-            strength[below] *= turned[below] * turned[parent[below]]
-        return cls(len(names), parent, np.array(order), np.clip(strength, -STRONGEST, STRONGEST))
+            correlation[below] *= all_signs[below] * all_signs[parent[below]]
+        return cls(
+            len(names),
+            parent,
+            np.array(order),
+            np.clip(correlation, -MAX_CORRELATION, MAX_CORRELATION),
+        )
 
     def replaced(self, correlation: Array) -> CorrelationTree:
         """The same tree with other correlations along its edges."""
         return CorrelationTree(
-            self.n_observed, self.parent, self.order, np.clip(correlation, -STRONGEST, STRONGEST)
+            self.n_observed,
+            self.parent,
+            self.order,
+            np.clip(correlation, -MAX_CORRELATION, MAX_CORRELATION),
         )
 
     @cached_property
     def matrix(self) -> Array:
         """Correlations of all nodes: (node, node)."""
-        found = np.eye(len(self.parent))
+        matrix = np.eye(len(self.parent))
         for place, node in enumerate(self.order[1:].tolist(), start=1):
             done = self.order[:place]
-            found[node, done] = found[done, node] = (
-                self.correlation[node] * found[self.parent[node], done]
+            matrix[node, done] = matrix[done, node] = (
+                self.correlation[node] * matrix[self.parent[node], done]
             )
-        return found
+        return matrix
 
     @property
     def observed(self) -> Array:
@@ -165,8 +173,8 @@ class CorrelationTree:
 
 def with_lengths(topology: Topology, names: Sequence[str], tree: CorrelationTree) -> Topology:
     """The topology with the lengths of a tree that was made from it."""
-    found = topology.contracted()
-    number = {name: place for place, name in enumerate([*names, *found.hidden])}
+    tree_shape = topology.contracted()
+    number = {name: place for place, name in enumerate([*names, *tree_shape.hidden])}
     lengths = tree.lengths()
 
     def length(one: str, other: str) -> float:
@@ -174,21 +182,20 @@ def with_lengths(topology: Topology, names: Sequence[str], tree: CorrelationTree
         return float(lengths[a] if tree.parent[a] == b else lengths[b])
 
     return Topology(
-        nodes=found.nodes,
-        edges=found.edges,
-        observed=found.observed,
-        lengths=tuple(length(*pair) for pair in found.edges),
-        n_states=found.n_states,
+        nodes=tree_shape.nodes,
+        edges=tree_shape.edges,
+        observed=tree_shape.observed,
+        lengths=tuple(length(*pair) for pair in tree_shape.edges),
+        n_states=tree_shape.n_states,
     )
 
 
 def consistent_signs(correlation: Array) -> Array:
-    """For each column 1 or -1, so that the product of two of them is the sign of their correlation.
+    """(column,) 1 or -1, so that the product of two of them is the sign of their correlation.
 
-    Along a tree the signs of correlations are always of this kind. Where they are not, because of noise or
-    because there is no tree, strong correlations count more: the signs follow a spanning tree of the
-    strongest ones, and then columns turn round one by one as long as that makes the sum of correlations
-    with the right sign larger. The first column has 1.
+    On a tree such signs always exist. Where they do not, because of noise or because there is no tree, the
+    signs follow a maximum spanning tree of the absolute correlations, and are then flipped one by one as long
+    as the sum of correlations with the right sign grows. The first column has 1.
 
     Parameters
     ----------
@@ -205,9 +212,11 @@ def consistent_signs(correlation: Array) -> Array:
         return signs
     for known, new in maximum_spanning_tree(np.abs(correlation)).tolist():  # in order of joining
         signs[new] = signs[known] * (-1.0 if correlation[known, new] < 0 else 1.0)
-    apart = correlation - np.diag(np.diag(correlation))
-    for _ in range(4 * n):  # each turn makes the sum larger; the limit is for rounding errors
-        agreement = signs * (apart @ signs)
+    off_diagonal = correlation - np.diag(np.diag(correlation))
+    for _ in range(
+        4 * n
+    ):  # each flip makes the sum larger; the limit guards against rounding errors
+        agreement = signs * (off_diagonal @ signs)
         worst = int(np.argmin(agreement))
         if agreement[worst] >= -1e-12:
             break

@@ -1,10 +1,9 @@
-"""What can be asked of leaves that hold numbers: densities, means, quantiles, draws.
+"""Densities, means, quantiles and samples of leaves that hold numbers.
 
-The engine gives each row a vector v at a leaf, what all other cells say of this one; the leaf's encoder turns
-it into a density, ``likelihoods(x) @ v``. Vectors of probability tables are not negative, and neither are
-their densities. Those of operators may be: where a density or a quantile is wanted, what is negative is cut
-off, the rest brought back to integral one, and the share that was cut off is reported. Means are taken of
-the vector as it is.
+Message passing gives each row a vector v at a leaf, from all other cells; the encoder of the leaf turns it
+into a density, ``likelihoods(x) @ v``. Vectors of probability tables are not negative, and neither are their
+densities. Those of operators may be: for densities and quantiles the negative part is cut off, the rest
+normalised, and the fraction that was cut off reported. Means are taken of the vector as it is.
 """
 
 from __future__ import annotations
@@ -27,34 +26,34 @@ from tacit.messages.weighted_networks import Learnt, Parts, parts_of
 
 Array = NDArray[np.float64]
 
-# Draws from operators that are made together.
-DRAWS_AT_ONCE = 4096
-# Places at which densities are cumulated.
+# Samples from operators that are drawn together.
+BLOCK_SAMPLES = 4096
+# Grid points at which densities are integrated.
 N_PLACES = 400
-# A vector whose integral is a smaller share of its parts than this is noise.
-_NOTHING = 1e-9
-# Shares of the mass beyond which nothing is looked at.
+# A vector whose integral is smaller than this, relative to its absolute values, is noise.
+_NOISE = 1e-9
+# Tail masses at which the grid ends.
 _ENDS = np.array([1e-6, 1e-5, 1e-4])
 
 
 @dataclass(frozen=True, eq=False)
 class Densities:
-    """A density at some places for each row."""
+    """Densities at some places, of each row."""
 
     places: Array  # (place,)
     values: Array  # (row, place)  not negative; the integral over the whole line is one
-    negative_mass: Array  # (row,)  share of the estimate that was negative and is cut off
+    negative_mass: Array  # (row,)  fraction of the estimate that was negative, and cut off
 
 
 @dataclass(frozen=True, eq=False)
 class Coefficients:
-    """What all other cells say of one leaf, as a vector for each row."""
+    """The vector of each row at one leaf, given all other cells."""
 
     encoder: Encoder
     values: Array  # (row, feature)  ``encoder.total @ v`` is one
     undefined: NDArray[
         np.bool_
-    ]  # (row,)  nothing could be said, the leaf's own distribution is given
+    ]  # (row,)  not defined; the marginal distribution of the leaf is given
 
     @cached_property
     def proper(self) -> bool:
@@ -63,52 +62,58 @@ class Coefficients:
 
     def densities(self, places: Array) -> Densities:
         """The densities at some places, which need not span all numbers."""
-        found = self.values @ self.encoder.likelihoods(places).T
+        densities = self.values @ self.encoder.likelihoods(places).T
         if self.proper:
-            return Densities(places, found, np.zeros(len(found)))
+            return Densities(places, densities, np.zeros(len(densities)))
         kept, cut = self._masses
         whole = kept.sum(axis=1)
         return Densities(
-            places, np.maximum(found, 0.0) / whole[:, None], cut / np.maximum(cut + whole, 1e-300)
+            places,
+            np.maximum(densities, 0.0) / whole[:, None],
+            cut / np.maximum(cut + whole, 1e-300),
         )
 
     def expectations(self, function: Callable[[Array], Array] | None = None) -> Array:
         """(row,) The mean of a function of the number, by default of the number itself.
 
-        A linear functional of the vector, not the mean of a density that was cut off: blurring by a kernel
-        has no part in it. It is kept within the range that the function has on the column.
+        A linear functional of the vector, not the mean of a density that was cut off, so that the bandwidth
+        of a kernel has no part in it. It is clipped to the range of the function on the column.
         """
         values = self._places if function is None else _applied(function, self._places)
         weights = self.encoder.functional(_itself if function is None else function)
         return (self.values @ weights).clip(values.min(), values.max())
 
-    def quantiles(self, shares: Array) -> Array:
-        """(row, share) The numbers below which these shares of the mass lie."""
-        wrong = ~((shares >= 0) & (shares <= 1))
+    def quantiles(self, levels: Array) -> Array:
+        """(row, share) The quantiles of the density at some levels."""
+        wrong = ~((levels >= 0) & (levels <= 1))
         if wrong.any():
-            raise ArgumentError(f"quantile {shares[wrong][0]} asked for; give shares from 0 to 1")
-        return np.array([self._inverse(row, shares) for row in range(len(self.values))]).reshape(
-            len(self.values), len(shares)
+            raise ArgumentError(f"quantile level {levels[wrong][0]}; must be from 0 to 1")
+        return np.array([self._inverse(row, levels) for row in range(len(self.values))]).reshape(
+            len(self.values), len(levels)
         )
 
-    def draws(self, uniforms: Array) -> Array:
+    def medians(self) -> Array:
+        """(row,) Medians of the density."""
+        return self.quantiles(np.array([0.5]))[:, 0]
+
+    def samples(self, uniforms: Array) -> Array:
         """(row,) A number for each row, from a uniform number for each row."""
         pairs = enumerate(uniforms[:, None])
-        return np.array([self._inverse(row, share)[0] for row, share in pairs], dtype=np.float64)
+        return np.array([self._inverse(row, level)[0] for row, level in pairs], dtype=np.float64)
 
-    def draws_within(self, codes: Codes, uniforms: Array) -> Array:
+    def samples_of_rows(self, codes: Codes, uniforms: Array) -> Array:
         """(draw,) Numbers from the densities of these rows of the vectors."""
-        found = np.empty(len(codes))
+        samples = np.empty(len(codes))
         for row in range(len(self.values)):
-            mine = np.flatnonzero(codes == row)
-            found[mine] = self._inverse(row, uniforms[mine])
-        return found
+            of_row = np.flatnonzero(codes == row)
+            samples[of_row] = self._inverse(row, uniforms[of_row])
+        return samples
 
-    def _inverse(self, row: int, shares: Array) -> Array:
-        """The numbers below which shares of a row's mass lie."""
-        reached = np.cumsum(self._masses[0][row])
-        # What lies beyond the places is at their ends.
-        return np.asarray(np.interp(shares * reached[-1], reached[:-1], self._places))
+    def _inverse(self, row: int, levels: Array) -> Array:
+        """Quantiles of one row."""
+        cumulative = np.cumsum(self._masses[0][row])
+        # Mass beyond the places is put at their ends.
+        return np.asarray(np.interp(levels * cumulative[-1], cumulative[:-1], self._places))
 
     @cached_property
     def _places(self) -> Array:
@@ -118,16 +123,16 @@ class Coefficients:
     def _masses(self) -> tuple[Array, Array]:
         """(row, cell) Masses before, between and after the places, none negative; (row,) what was cut off."""
         below = self.encoder.cumulative(self._places)
-        nothing_yet, all_of_it = np.zeros((1, below.shape[1])), self.encoder.total[None]
-        found = self.values @ np.diff(below, axis=0, prepend=nothing_yet, append=all_of_it).T
-        cut = -np.minimum(found, 0.0).sum(axis=1)
-        np.maximum(found, 0.0, out=found)
-        found[found.sum(axis=1) <= 0] = 1.0
-        return found, cut
+        zero, total = np.zeros((1, below.shape[1])), self.encoder.total[None]
+        masses = self.values @ np.diff(below, axis=0, prepend=zero, append=total).T
+        cut = -np.minimum(masses, 0.0).sum(axis=1)
+        np.maximum(masses, 0.0, out=masses)
+        masses[masses.sum(axis=1) <= 0] = 1.0
+        return masses, cut
 
     @property
     def places(self) -> Array:
-        """(place,) Numbers that span the column, between which masses are summed."""
+        """(place,) Grid points that span the column."""
         return self._places
 
     @property
@@ -138,15 +143,15 @@ class Coefficients:
     def repairs(self) -> Repairs:
         """How much of the densities is negative, and how many vectors are undefined."""
         if self.proper:
-            share = np.zeros(len(self.values))
+            fraction = np.zeros(len(self.values))
         else:
             kept, cut = self._masses
-            share = cut / (kept.sum(axis=1) + cut)
+            fraction = cut / (kept.sum(axis=1) + cut)
         return Repairs(
             n_answers=len(self.values),
-            n_negative=int(np.count_nonzero(share > _NOTHING)),
+            n_negative=int(np.count_nonzero(fraction > _NOISE)),
             n_undefined=int(self.undefined.sum()),
-            negative_mass=float(share.sum()),
+            negative_mass=float(fraction.sum()),
         )
 
 
@@ -155,14 +160,14 @@ def _itself(values: Array) -> Array:
 
 
 def _applied(function: Callable[[Array], Array], values: Array) -> Array:
-    """A function of an array, checked."""
-    found = np.asarray(function(values), dtype=np.float64)
-    if found.shape != values.shape or not np.isfinite(found).all():
+    """The values of a function, checked."""
+    results = np.asarray(function(values), dtype=np.float64)
+    if results.shape != values.shape or not np.isfinite(results).all():
         raise ArgumentError(
             f"the function must give one finite number for each of {values.shape[0]} numbers; it gives an "
-            f"array of shape {found.shape}, or numbers that are not finite"
+            f"array of shape {results.shape}, or numbers that are not finite"
         )
-    return found
+    return results
 
 
 def places_of(encoder: Encoder, n: int = N_PLACES) -> Array:
@@ -183,13 +188,13 @@ def leaf_coefficients(
     *,
     block_rows: int | None = None,
 ) -> tuple[Coefficients, ...]:
-    """What all other cells of its row say of a cell, for each row and each leaf asked for.
+    """The vectors of some leaves, each given all other cells of its row.
 
     Parameters
     ----------
     learnt : Network, Tables or Mixture
     evidence : Evidence
-        What it says of the leaf itself is not used for that leaf.
+        That of the leaf itself is not used for the leaf.
     leaves : sequence of int
     encoders : sequence of Encoder
         Of all leaves.
@@ -199,8 +204,8 @@ def leaf_coefficients(
     Returns
     -------
     tuple of Coefficients
-        One for each leaf asked for. Where the other cells have no probability at all by the model, or what
-        is left of it is noise, the leaf's distribution without evidence is given.
+        One for each leaf. Where the other cells have probability zero under the model, or only noise is left
+        of it, this is the marginal distribution of the leaf.
     """
     parts = parts_of(learnt)
     check_evidence(parts.first, evidence)
@@ -209,58 +214,59 @@ def leaf_coefficients(
     undefined = {leaf: np.zeros(evidence.n_rows, dtype=np.bool_) for leaf in leaves}
     for part in parts.blocks(evidence.n_rows, block_rows):
         for cells in cell_estimates(parts, evidence.rows(part), leaves, own_counts=False):
-            found, nothing_said = _normalised(parts, cells.leaf, cells.estimates.values, encoders)
-            values[cells.leaf][part] = found.T[cells.rows]
-            undefined[cells.leaf][part] = nothing_said[cells.rows]
+            vectors, noise = _normalised(parts, cells.leaf, cells.estimates.values, encoders)
+            values[cells.leaf][part] = vectors.T[cells.rows]
+            undefined[cells.leaf][part] = noise[cells.rows]
     return tuple(Coefficients(encoders[leaf], values[leaf], undefined[leaf]) for leaf in leaves)
 
 
 def _normalised(
     parts: Parts, leaf: int, estimates: Array, encoders: Sequence[Encoder]
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """Vectors (feature, row) of integral one; the leaf's own where there is nothing but noise."""
+    """Vectors (feature, row) of integral one; the marginal of the leaf where there is only noise."""
     total = encoders[leaf].total
     mass, size = total @ estimates, np.abs(total) @ np.abs(estimates)
-    # What is left of a small probability may be negative; its shape is as good as that of its opposite.
-    noise = ~(np.abs(mass) > _NOTHING * size)
-    found = estimates / np.where(noise, 1.0, mass)
+    # The estimate of a small probability may be negative; its shape is still right.
+    noise = ~(np.abs(mass) > _NOISE * size)
+    vectors = estimates / np.where(noise, 1.0, mass)
     if noise.any():
-        found[:, noise] = leaf_means(parts, leaf, encoders)[:, None]
-    return found, noise
+        vectors[:, noise] = leaf_means(parts, leaf, encoders)[:, None]
+    return vectors, noise
 
 
 def leaf_means(learnt: Learnt | Parts, leaf: int, encoders: Sequence[Encoder]) -> Array:
-    """(feature,) The vector of a leaf when nothing was observed."""
+    """(feature,) The vector of a leaf without evidence."""
     parts = parts_of(learnt)
     unknown = nothing(parts.n_leaves)
     cells = next(cell_estimates(parts, unknown, [leaf], own_counts=False))
     estimates = cells.estimates.values[:, 0]
     total = encoders[leaf].total
     mass = float(total @ estimates)
-    if abs(mass) <= _NOTHING * float(np.abs(total) @ np.abs(estimates)):
+    if abs(mass) <= _NOISE * float(np.abs(total) @ np.abs(estimates)):
         return total / (total @ total)
     return np.asarray(estimates / mass)
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnCells:
-    """Drawn rows: numbers where a leaf holds numbers, codes elsewhere."""
+class SampledCells:
+    """Sampled rows: numbers where a leaf holds numbers, codes elsewhere."""
 
-    columns: tuple[NDArray[np.float64] | Codes, ...]  # per leaf: (draw,)
+    columns: tuple[NDArray[np.float64] | Codes, ...]  # per leaf: (sample,)
     repairs: Repairs
 
 
-def draw_rows(
+def sample_rows(
     learnt: Learnt,
     n: int,
     rng: np.random.Generator,
     encoders: Sequence[Encoder],
     evidence: Evidence | None = None,
-) -> DrawnCells:
+) -> SampledCells:
     """Rows drawn from a model, or from its conditional given one row of evidence.
 
-    Probability tables draw hidden states and bins (see `sampling.sample`), then a number within
-    each bin's bump. Operators draw column by column, each given the evidence and the columns before it.
+    From probability tables, hidden states and bins are drawn (see `messages.sampling`), then a number from
+    the bump of each bin. From operators, columns are drawn in turn, each given the evidence and those before
+    it.
 
     Parameters
     ----------
@@ -269,45 +275,45 @@ def draw_rows(
     rng : numpy.random.Generator
     encoders : sequence of Encoder
     evidence : Evidence, optional
-        One row. Numbers that it tells (leaves in `Evidence.signed`) are known and not drawn: whatever
-        stands in their columns has no meaning. Cells known through likelihoods are drawn, these counting.
+        One row. Numbers that are given (leaves in `Evidence.signed`) are not drawn, and their columns are
+        meaningless. Cells with likelihoods are drawn in proportion to these.
     """
     parts = parts_of(learnt)
     known = nothing(parts.n_leaves) if evidence is None else evidence
     if parts.has_tables:
-        return _draw_in_bins(learnt, n, rng, encoders, known)
+        return _sample_bins(learnt, n, rng, encoders, known)
     blocks = [
-        _draw_in_turn(learnt, min(DRAWS_AT_ONCE, n - start), rng, encoders, known)
-        for start in range(0, max(n, 1), DRAWS_AT_ONCE)
+        _sample_in_turn(learnt, min(BLOCK_SAMPLES, n - start), rng, encoders, known)
+        for start in range(0, max(n, 1), BLOCK_SAMPLES)
     ]
     columns = zip(*(block.columns for block in blocks), strict=True)
     repairs = sum((block.repairs for block in blocks), Repairs())
-    return DrawnCells(tuple(np.concatenate(each) for each in columns), repairs)
+    return SampledCells(tuple(map(np.concatenate, columns)), repairs)
 
 
-def _draw_in_bins(
+def _sample_bins(
     learnt: Learnt, n: int, rng: np.random.Generator, encoders: Sequence[Encoder], known: Evidence
-) -> DrawnCells:
+) -> SampledCells:
     """Bins drawn exactly, and numbers within them."""
-    drawn = sample(learnt, n, rng, known)
+    samples = sample(learnt, n, rng, known)
     columns: list[NDArray[np.float64] | Codes] = []
     for leaf, encoder in enumerate(encoders):
-        codes = drawn.codes[:, leaf]
+        codes = samples.codes[:, leaf]
         if encoder.kind == "indicator":
             columns.append(codes)
             continue
         bumps = Coefficients(encoder, np.eye(encoder.size), np.zeros(encoder.size, dtype=np.bool_))
-        columns.append(bumps.draws_within(codes, rng.random(n)))
-    return DrawnCells(tuple(columns), drawn.repairs)
+        columns.append(bumps.samples_of_rows(codes, rng.random(n)))
+    return SampledCells(tuple(columns), samples.repairs)
 
 
-def _draw_in_turn(
+def _sample_in_turn(
     learnt: Learnt,
     n: int,
     rng: np.random.Generator,
     encoders: Sequence[Encoder],
     known: Evidence,
-) -> DrawnCells:
+) -> SampledCells:
     """Columns drawn one after the other, each given those before."""
     rows = known.rows(np.zeros(n, dtype=np.int64))
     codes, soft, signed = rows.codes.copy(order="F"), dict(rows.soft), set(rows.signed)
@@ -319,18 +325,18 @@ def _draw_in_turn(
             columns.append(codes[:, leaf].copy())
             continue
         so_far = Evidence(codes, soft, frozenset(signed)).without([leaf])
-        (found,) = leaf_coefficients(learnt, so_far, [leaf], encoders)
+        (vectors,) = leaf_coefficients(learnt, so_far, [leaf], encoders)
         if encoder.kind == "indicator":
-            weights = np.maximum(found.values, 0.0) * soft.pop(leaf, np.ones(1))
-            reached = np.cumsum(weights, axis=1)
-            wanted = uniforms[:, leaf] * reached[:, -1]
-            drawn = (reached <= wanted[:, None]).sum(axis=1).clip(max=encoder.size - 1)
+            weights = np.maximum(vectors.values, 0.0) * soft.pop(leaf, np.ones(1))
+            cumulative = np.cumsum(weights, axis=1)
+            levels = uniforms[:, leaf] * cumulative[:, -1]
+            drawn = (cumulative <= levels[:, None]).sum(axis=1).clip(max=encoder.size - 1)
             codes[:, leaf] = drawn
             columns.append(codes[:, leaf].copy())
         else:
-            repairs += found.repairs()
-            numbers = found.draws(uniforms[:, leaf])
+            repairs += vectors.repairs()
+            numbers = vectors.samples(uniforms[:, leaf])
             soft[leaf] = encoder.likelihoods(numbers)
             signed.add(leaf)
             columns.append(numbers)
-    return DrawnCells(tuple(columns), repairs)
+    return SampledCells(tuple(columns), repairs)

@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# Features of a block of rows, in bytes: evidence about numbers is as wide as all features together.
-BYTES_AT_ONCE = 1 << 25
-# What an estimate of operators is at least, as a share of the independence model's.
+# Features of a block of rows: evidence about numbers is as wide as all features together.
+BLOCK_BYTES = 1 << 25
+# Smallest estimate of operators, relative to the independence model's.
 FLOOR = 1e-3
-# Parts of a column in which hidden numbers are looked for.
-N_PARTS = 16
+# Intervals of equal mass into which masked numbers are cut.
+N_INTERVALS = 16
 
 
 def table_blocks(
     table: MixedTable, encoders: Sequence[Encoder]
 ) -> Iterator[tuple[slice, MixedTable]]:
-    """Stretches of rows whose evidence fits into some dozen megabytes."""
+    """Blocks of rows whose evidence fits into `BLOCK_BYTES`."""
     width = sum(encoders[leaf].size for leaf in table.schema.continuous) + 1
-    size = max(256, BYTES_AT_ONCE // (8 * width))
+    size = max(256, BLOCK_BYTES // (8 * width))
     for start in range(0, table.n_rows, size):
         part = slice(start, min(start + size, table.n_rows))
         yield part, table if table.n_rows <= size else table.take(part)
@@ -42,7 +42,7 @@ def table_blocks(
 def table_evidence(
     table: MixedTable, encoders: Sequence[Encoder], soft: Mapping[int, Array] | None = None
 ) -> Evidence:
-    """What rows say of the leaves: codes of categories, likelihoods of numbers.
+    """Evidence about the leaves: codes of categories, likelihoods of numbers.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def table_evidence(
     encoders : sequence of Encoder
         One for each column.
     soft : mapping of column to (row, category) array, optional
-        Likelihoods of categories, heeded where the cell itself is missing.
+        Likelihoods of categories, used where the cell is missing.
     """
     codes = np.full((table.n_rows, len(encoders)), -1, dtype=np.int32, order="F")
     likelihoods: dict[int, Array] = dict(soft or {})
@@ -82,8 +82,8 @@ def log_densities(
     table : MixedTable
     encoders : sequence of Encoder
     margins : sequence of Margin or (category,) array, optional
-        The distribution of each column for itself; needed where `learnt` are operators. No estimate of
-        theirs counts as less than a thousandth of the product of these.
+        The distribution of each column; needed where `learnt` are operators, whose estimates are floored at a
+        thousandth of the product of these.
     soft : mapping, optional
         See `table_evidence`.
     negative : {"floor", "nan", "raise"}
@@ -91,20 +91,20 @@ def log_densities(
     """
     from tacit.messages.repairs import Repairs
 
-    found, repairs = np.empty(table.n_rows), Repairs()
+    values, repairs = np.empty(table.n_rows), Repairs()
     for part, rows in table_blocks(table, encoders):
-        own = {leaf: each[part] for leaf, each in (soft or {}).items()}
-        alone = None if margins is None else _independent(rows, margins)
-        evidence = table_evidence(rows, encoders, own)
-        told = log_prob(learnt, evidence, negative=negative, independent=alone)
-        found[part] = told.values
-        if alone is not None and negative == "floor":
-            np.maximum(told.values, alone + np.log(FLOOR), out=found[part])
-        repairs += told.repairs
-    return found, repairs
+        block_soft = {leaf: likelihoods[part] for leaf, likelihoods in (soft or {}).items()}
+        independent = None if margins is None else _independent(rows, margins)
+        evidence = table_evidence(rows, encoders, block_soft)
+        block = log_prob(learnt, evidence, negative=negative, independent=independent)
+        values[part] = block.values
+        if independent is not None and negative == "floor":
+            np.maximum(block.values, independent + np.log(FLOOR), out=values[part])
+        repairs += block.repairs
+    return values, repairs
 
 
-def cell_answers(
+def cell_predictions(
     learnt: Learnt,
     table: MixedTable,
     encoders: Sequence[Encoder],
@@ -112,7 +112,7 @@ def cell_answers(
     *,
     median: bool = False,
 ) -> tuple[dict[int, Array], Repairs]:
-    """What each row tells of some columns, whatever their own cells are.
+    """Predictions of the cells of some columns from the other cells of each row.
 
     Parameters
     ----------
@@ -139,81 +139,80 @@ def cell_answers(
     repairs = Repairs()
     for _, rows in table_blocks(table, encoders) if leaves else ():
         evidence = table_evidence(rows, encoders)
-        # What a cell says of itself has no part in these, so that one pass serves all columns.
-        found = leaf_coefficients(learnt, evidence, continuous, encoders)
-        for leaf, each in zip(continuous, found, strict=True):
-            told = each.quantiles(np.array([0.5]))[:, 0] if median else each.expectations()
-            parts[leaf].append(told)
-            repairs += each.repairs()
+        # The cell itself has no part in these, so that one pass serves all columns.
+        coefficients = leaf_coefficients(learnt, evidence, continuous, encoders)
+        for leaf, column in zip(continuous, coefficients, strict=True):
+            parts[leaf].append(column.medians() if median else column.expectations())
+            repairs += column.repairs()
         beliefs = conditionals(learnt, evidence, coded)
         for leaf, probabilities in zip(coded, beliefs.tables, strict=True):
             parts[leaf].append(probabilities)
         repairs += beliefs.repairs
-    return {leaf: np.concatenate(each) for leaf, each in parts.items()}, repairs
+    return {leaf: np.concatenate(blocks) for leaf, blocks in parts.items()}, repairs
 
 
 def log_conditionals(
     learnt: Learnt,
     table: MixedTable,
-    hidden: NDArray[np.bool_],
+    masked: NDArray[np.bool_],
     encoders: Sequence[Encoder],
     margins: Sequence[Margin | Array],
 ) -> Array:
-    """(row,) Log-probabilities of hidden cells, each given the cells that are not hidden, added up.
+    """(row,) Sum of the log-probabilities of the masked cells of a row, each given the others.
 
-    Of a number, the probability that it falls where it does among sixteen parts of equal mass: a density
-    could be made as high as one likes at values that occur again and again.
+    Of a number, the probability of its interval among sixteen of equal mass: the density at a value that
+    occurs often has no bound.
 
     Parameters
     ----------
     learnt : Network, Tables or Mixture
     table : MixedTable
-    hidden : (row, column) array of bool
+    masked : (row, column) array of bool
     encoders : sequence of Encoder
     margins : sequence of Margin or (category,) array
-        Each column's own distribution; no estimate counts as less than a thousandth of it.
+        The distribution of each column; estimates are floored at a thousandth of it.
     """
-    from tacit.numbers.data.masking import without
+    from tacit.numbers.data.masking import with_masked
     from tacit.numbers.query.densities import leaf_coefficients
 
-    found = np.zeros(table.n_rows)
-    leaves = np.flatnonzero(hidden.any(axis=0)).tolist()
-    coarse = {leaf: _coarse(encoders[leaf], margins[leaf]) for leaf in leaves}
+    values = np.zeros(table.n_rows)
+    leaves = np.flatnonzero(masked.any(axis=0)).tolist()
+    masses_of = {leaf: _interval_masses(encoders[leaf], margins[leaf]) for leaf in leaves}
     for part, rows in table_blocks(table, encoders):
-        evidence = table_evidence(without(rows, hidden[part]), encoders)
-        told = leaf_coefficients(learnt, evidence, leaves, encoders)
-        for leaf, each in zip(leaves, told, strict=True):
-            asked, margin = hidden[part, leaf], margins[leaf]
-            values = rows.column(leaf)[asked]
+        evidence = table_evidence(with_masked(rows, masked[part]), encoders)
+        coefficients = leaf_coefficients(learnt, evidence, leaves, encoders)
+        for leaf, column in zip(leaves, coefficients, strict=True):
+            which, margin = masked[part, leaf], margins[leaf]
+            cells = rows.column(leaf)[which]
             if isinstance(margin, np.ndarray):
-                shares, parts = margin, values
+                marginal, codes = margin, cells
             else:
-                shares = np.full(N_PARTS, 1 / N_PARTS)
-                parts = (margin.cdf(values) * N_PARTS).astype(np.int64).clip(0, N_PARTS - 1)
-            masses = np.maximum(each.values[asked] @ coarse[leaf], 0.0)
+                marginal = np.full(N_INTERVALS, 1 / N_INTERVALS)
+                codes = (margin.cdf(cells) * N_INTERVALS).astype(np.int64).clip(0, N_INTERVALS - 1)
+            masses = np.maximum(column.values[which] @ masses_of[leaf], 0.0)
             masses /= np.maximum(masses.sum(axis=1, keepdims=True), 1e-300)
-            chosen = masses[np.arange(len(parts)), parts]
-            found[part][asked] += np.log(np.maximum(chosen, FLOOR * shares[parts]))
-    return found
+            probabilities = masses[np.arange(len(codes)), codes]
+            values[part][which] += np.log(np.maximum(probabilities, FLOOR * marginal[codes]))
+    return values
 
 
-def _coarse(encoder: Encoder, margin: Margin | Array) -> Array:
-    """(feature, part) The mass of each feature in parts of equal mass; each category is a part."""
+def _interval_masses(encoder: Encoder, margin: Margin | Array) -> Array:
+    """(feature, interval) The mass of each feature in intervals of equal mass, or categories."""
     if isinstance(margin, np.ndarray):
         return np.eye(encoder.size)
-    cuts = margin.inverse(np.arange(1, N_PARTS) / N_PARTS)
+    cuts = margin.inverse(np.arange(1, N_INTERVALS) / N_INTERVALS)
     below = encoder.cumulative(cuts).T
     return np.diff(below, axis=1, prepend=0.0, append=encoder.total[:, None])
 
 
 def _independent(table: MixedTable, margins: Sequence[Margin | Array]) -> Array:
-    """(row,) Log-density of what was observed if all columns were independent."""
+    """(row,) Log-density of the observed cells if all columns were independent."""
     total = np.zeros(table.n_rows)
     for leaf, margin in enumerate(margins):
         values = table.column(leaf)
         if isinstance(margin, np.ndarray):
             total += np.log(np.append(np.maximum(margin, 1e-9), 1.0))[values]
         else:
-            there = ~np.isnan(values)
-            total[there] += np.log(margin.density(values[there]))
+            observed = ~np.isnan(values)
+            total[observed] += np.log(margin.density(values[observed]))
     return total

@@ -1,6 +1,6 @@
-"""What can be asked of a Gaussian: densities, conditionals and draws of rows with missing cells.
+"""Densities, conditionals and samples of a Gaussian, for rows with missing cells; all exact.
 
-All of it is linear algebra, and exact. Rows with the same cells missing share the work.
+Rows with the same missing cells share one factorisation.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _NOTHING = np.zeros((0, 0))
 
 @dataclass(frozen=True, eq=False)
 class Filled:
-    """Rows with their missing cells at their conditional means, given what is there."""
+    """Rows with their missing cells at their conditional means."""
 
     values: Array  # (row, coordinate)
-    log_density: Array  # (row,)  of what is there, natural
-    # The following are of size zero where they were not asked for.
-    variances: Array  # (row, coordinate)  conditional ones, zero where a cell is there
+    log_density: Array  # (row,)  of the observed cells, natural
+    # The following are of size zero unless requested.
+    variances: Array  # (row, coordinate)  conditional; zero where a cell is observed
     spread: Array  # (coordinate, coordinate)  conditional covariances, summed over rows
 
 
@@ -40,7 +40,7 @@ def fill(
     spread: bool = False,
     weights: Array | None = None,
 ) -> Filled:
-    """Conditional means of missing cells, and the density of what is there.
+    """Conditional means of missing cells, and the density of the observed ones.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ def fill(
     rows : (row, coordinate)
         NaN is missing.
     variances, spread : bool
-        Whether conditional variances, and the sum of conditional covariances, are wanted too.
+        Whether to compute conditional variances, and the sum of conditional covariances.
     weights : (row,), optional
-        How much each row counts in that sum.
+        Of the rows in that sum.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def fill(
     values = np.where(absent, 0.0, rows - gaussian.mean)
     order, starts, pattern = patterns(absent)
     sums = np.zeros((d, d)) if spread else _NOTHING
-    found = np.zeros((n, d)) if variances else _NOTHING
+    cell_variances = np.zeros((n, d)) if variances else _NOTHING
     log_dets = fill_missing(
         values,
         absent,
@@ -76,20 +76,20 @@ def fill(
         gaussian.log_det,
         np.ones(n) if weights is None else weights,
         sums,
-        found,
+        cell_variances,
     )
-    # A quadratic form is least where what is missing is at its conditional mean; there it is the rest's own.
+    # With missing cells at their conditional means, the quadratic form is that of the observed cells.
     quadratic = np.einsum("ij,ij->i", values @ gaussian.precision, values)
-    n_there = d - absent.sum(axis=1)
-    log_density = -0.5 * (quadratic + log_dets[pattern] + n_there * _LOG_TWO_PI)
-    log_density[n_there == 0] = 0.0
+    n_observed = d - absent.sum(axis=1)
+    log_density = -0.5 * (quadratic + log_dets[pattern] + n_observed * _LOG_TWO_PI)
+    log_density[n_observed == 0] = 0.0
     values += gaussian.mean
     values[~absent] = rows[~absent]
-    return Filled(values, log_density, found, np.triu(sums) + np.triu(sums, k=1).T)
+    return Filled(values, log_density, cell_variances, np.triu(sums) + np.triu(sums, k=1).T)
 
 
 def patterns(absent: Flags) -> tuple[Integers, Integers, Integers]:
-    """Rows by which of their cells are missing: the rows of one pattern side by side.
+    """Rows grouped by which of their cells are missing.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def patterns(absent: Flags) -> tuple[Integers, Integers, Integers]:
 
 
 def log_density(gaussian: Gaussian, rows: Array) -> Array:
-    """Natural logarithm of the density of what is there of each row: (row,); 0 where nothing is.
+    """(row,) natural log-density of the observed cells of each row; 0 where there is none.
 
     Examples
     --------
@@ -122,26 +122,26 @@ def log_density(gaussian: Gaussian, rows: Array) -> Array:
 
 
 def conditionals(gaussian: Gaussian, rows: Array, target: int) -> tuple[Array, Array]:
-    """Mean and standard deviation of one coordinate given what is there of the others: (row,) each.
+    """Mean and standard deviation of one coordinate given the observed others: (row,) each.
 
     Parameters
     ----------
     gaussian : Gaussian
     rows : (row, coordinate)
-        NaN is missing; what stands at the target itself is not looked at.
+        NaN is missing; the target's own cells are not used.
     target : int
     """
-    asked = rows.copy()
-    asked[:, target] = np.nan
-    found = fill(gaussian, asked, variances=True)
-    return found.values[:, target], np.sqrt(found.variances[:, target])
+    others = rows.copy()
+    others[:, target] = np.nan
+    filled = fill(gaussian, others, variances=True)
+    return filled.values[:, target], np.sqrt(filled.variances[:, target])
 
 
-def draws(gaussian: Gaussian, rows: Array, rng: np.random.Generator) -> Array:
+def sample(gaussian: Gaussian, rows: Array, rng: np.random.Generator) -> Array:
     """Rows whose missing cells are drawn from their joint conditional distribution.
 
-    A row that is drawn as a whole is shifted by the conditional mean of what it lacks to the row asked for
-    (Matheron's rule), so that no factorisation but that of the conditional means is needed.
+    An unconditional sample is shifted by the conditional mean of its difference to the row (Matheron's rule),
+    so that only the factorisation of the conditional means is needed.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""What can be asked of columns whose scores are Gaussian: numbers, transformed or not, and categories.
+"""Densities, predictions and samples of columns whose scores are Gaussian.
 
-Numbers are Gaussian once they are scored. A category has, given what is known, the conditional mean of its
-indicator for probability. So the density of a row is that of its numbers times the probabilities of its
-categories, each given the numbers and the categories of the columns before it.
+The scores of numbers are Gaussian. The probability of a category is the conditional mean of its indicator. So
+the density of a row is that of its numbers times the probabilities of its categories, each given the numbers
+and the categories of the columns before it.
 """
 
 from __future__ import annotations
@@ -16,35 +16,36 @@ from tacit.core.input.mixed_table import MixedTable
 from tacit.errors import ArgumentError
 from tacit.numbers.data.normal_scores import Scores, mean_over_knots
 from tacit.numbers.model.gaussian import Gaussian
-from tacit.numbers.query.gaussian import draws, fill, log_density
+from tacit.numbers.query.gaussian import fill, log_density, sample
 
 Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
 
-_N_NODES = 64  # of a quadrature that is exact for polynomials of almost twice the degree
-# No category is less probable than this share of what it is without knowing anything.
-_LEAST = 0.01
+_N_NODES = 64  # of the quadrature
+# Smallest conditional probability of a category, relative to its marginal.
+_MIN_RATIO = 0.01
 
 
 def log_densities(gaussian: Gaussian, scores: Scores, table: MixedTable) -> Array:
-    """(row,) natural logarithm of the density of what is there of each row; 0 where nothing is."""
+    """(row,) natural log-density of the observed cells of each row; 0 where there is none."""
     rows = scores.coordinates(table)
     known = rows.copy()
     for place in scores.schema.categorical:
         known[:, scores.coordinates_of(place)] = np.nan
-    found = log_density(gaussian, known) + scores.log_slopes(table)
+    log_densities = log_density(gaussian, known) + scores.log_slopes(table)
     for place in scores.schema.categorical:
         codes = table.column(place)
-        there = np.flatnonzero(codes >= 0)
-        if len(there):
-            shares = class_shares(gaussian, scores, place, known[there])
-            found[there] += np.log(shares[np.arange(len(there)), codes[there]])
-        ours = scores.coordinates_of(place)
-        known[:, ours] = rows[:, ours]
-    return found
+        observed = np.flatnonzero(codes >= 0)
+        if len(observed):
+            probabilities = category_probabilities(gaussian, scores, place, known[observed])
+            chosen = probabilities[np.arange(len(observed)), codes[observed]]
+            log_densities[observed] += np.log(chosen)
+        block = scores.coordinates_of(place)
+        known[:, block] = rows[:, block]
+    return log_densities
 
 
-def class_shares(gaussian: Gaussian, scores: Scores, place: int, rows: Array) -> Array:
+def category_probabilities(gaussian: Gaussian, scores: Scores, place: int, rows: Array) -> Array:
     """(row, category) probabilities of a column's categories given the rest of each row.
 
     Parameters
@@ -52,30 +53,30 @@ def class_shares(gaussian: Gaussian, scores: Scores, place: int, rows: Array) ->
     gaussian : Gaussian
     scores : Scores
     place : int
-        A column of categories; what the rows say of it is not looked at.
+        A column of categories; its own cells are not used.
     rows : (row, coordinate)
     """
-    asked = rows.copy()
-    asked[:, scores.coordinates_of(place)] = np.nan
-    return shares_from_means(gaussian, scores, place, fill(gaussian, asked).values)
+    others = rows.copy()
+    others[:, scores.coordinates_of(place)] = np.nan
+    return probabilities_from_means(gaussian, scores, place, fill(gaussian, others).values)
 
 
-def shares_from_means(gaussian: Gaussian, scores: Scores, place: int, means: Array) -> Array:
+def probabilities_from_means(gaussian: Gaussian, scores: Scores, place: int, means: Array) -> Array:
     """(row, category) probabilities from the conditional means of all coordinates: (row, coordinate)."""
-    ours = scores.coordinates_of(place)
+    block = scores.coordinates_of(place)
 
     def with_last(others: Array) -> Array:
         return np.concatenate([others, 1.0 - others.sum(axis=-1, keepdims=True)], axis=-1)
 
-    usual = np.maximum(with_last(gaussian.mean[ours]), 1e-12)
-    shares = np.maximum(with_last(means[:, ours]), _LEAST * usual)
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+    marginal = np.maximum(with_last(gaussian.mean[block]), 1e-12)
+    probabilities = np.maximum(with_last(means[:, block]), _MIN_RATIO * marginal)
+    return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 
 
 def expected_numbers(
     scores: Scores, place: int, mean: Array, scale: Array, function: Function | None = None
 ) -> Array:
-    """(row,) E[function of a number] whose score is Gaussian.
+    """(row,) E[function of a number] where its score is Gaussian.
 
     Parameters
     ----------
@@ -99,37 +100,38 @@ def expected_numbers(
 
 
 def _applied(function: Function, numbers: Array) -> Array:
-    found = np.asarray(function(numbers), dtype=np.float64)
-    if found.shape != numbers.shape:
+    values = np.asarray(function(numbers), dtype=np.float64)
+    if values.shape != numbers.shape:
         raise ArgumentError(
-            f"function makes an array of shape {found.shape} of one of shape {numbers.shape}; it is "
+            f"function makes an array of shape {values.shape} of one of shape {numbers.shape}; it is "
             f"applied to each number"
         )
-    return found
+    return values
 
 
-def drawn_table(
+def sampled_table(
     gaussian: Gaussian, scores: Scores, table: MixedTable, rng: np.random.Generator
 ) -> MixedTable:
     """The table with its missing cells drawn from their joint conditional distribution.
 
-    Numbers are drawn first, given what is known, and then the categories of one column after the other.
+    Numbers are drawn first, given the observed cells, then the categories of each column in turn.
     """
     rows = scores.coordinates(table)
-    drawn = draws(gaussian, rows, rng)
+    drawn = sample(gaussian, rows, rng)
     columns: dict[int, NDArray[np.generic]] = {}
     for place in scores.schema.continuous:
-        ours = scores.coordinates_of(place)
-        rows[:, ours] = drawn[:, ours]
-        columns[place] = scores.numbers(place, drawn[:, ours.start])
+        block = scores.coordinates_of(place)
+        rows[:, block] = drawn[:, block]
+        columns[place] = scores.numbers(place, drawn[:, block.start])
     for place in scores.schema.categorical:
         codes = np.array(table.column(place), dtype=np.int64)
-        gone = np.flatnonzero(codes < 0)
-        if len(gone):
-            reached = np.cumsum(class_shares(gaussian, scores, place, rows[gone]), axis=1)
-            reached[:, -1] = 1.0
-            codes[gone] = (rng.random((len(gone), 1)) >= reached).sum(axis=1)
-        ours = scores.coordinates_of(place)
-        rows[:, ours] = codes[:, None] == np.arange(ours.stop - ours.start)
+        missing = np.flatnonzero(codes < 0)
+        if len(missing):
+            probabilities = category_probabilities(gaussian, scores, place, rows[missing])
+            cumulative = np.cumsum(probabilities, axis=1)
+            cumulative[:, -1] = 1.0
+            codes[missing] = (rng.random((len(missing), 1)) >= cumulative).sum(axis=1)
+        block = scores.coordinates_of(place)
+        rows[:, block] = codes[:, None] == np.arange(block.stop - block.start)
         columns[place] = codes
     return table.filled(columns)

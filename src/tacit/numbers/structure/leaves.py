@@ -7,7 +7,7 @@ from tacit.trees.structure.topology import Topology
 
 
 def with_leaves_only(topology: Topology) -> Topology:
-    """The tree in which each observed variable that stood inside hangs on a hidden node in its place.
+    """The tree with a hidden node in place of each inner observed variable, which becomes a leaf of it.
 
     Examples
     --------

@@ -11,11 +11,10 @@ from tacit.trees.structure.topology import Topology
 
 
 def pair_topology(names: Sequence[str]) -> Topology:
-    """Two variables hung on a hidden node that stays.
+    """Two variables with a hidden node between them.
 
-    From other trees `Topology` takes a hidden node with two neighbours, because the same distribution can be
-    had without it. Here the node is wanted for its number of states, which bounds what the two variables
-    can have to do with each other: with k states, their joint table has rank k.
+    `Topology` removes other hidden nodes with two neighbours, because the same distribution exists without
+    them. Here the node stays, because its number of states k bounds the rank of the joint table.
 
     Examples
     --------
@@ -28,5 +27,5 @@ def pair_topology(names: Sequence[str]) -> Topology:
     hub = star.hidden[0]
     for columns in ((first, second), (second, first)):
         parent, copy_of = np.array([2, 2, -1], np.int32), np.full(3, -1, np.int32)
-        star._rooted[columns] = RootedTree((*columns, hub), 2, parent, copy_of)  # noqa: SLF001  the same room
+        star._rooted[columns] = RootedTree((*columns, hub), 2, parent, copy_of)  # noqa: SLF001  same package
     return star

@@ -11,20 +11,20 @@ from tacit.core.files.fields import Source, damage_at
 from tacit.core.input.read_mixed_table import read_mixed
 from tacit.errors import FileFormatError
 from tacit.numbers.data.masking import without_column
-from tacit.numbers.learn.blending import Judged, fit_blend, has_gaussian
+from tacit.numbers.learn.blend import HeldOutTree, fit_blend, has_copula
 from tacit.numbers.model_files import BLEND
 
 
 def judged(noise, n=600):
     table, other = read_mixed(made_rows()), read_mixed(made_rows(n, seed=1))
-    return table, [Judged(table, other, answering(other, noise))]
+    return table, [HeldOutTree(table, other, answering(other, noise))]
 
 
 def test_a_tree_that_knows_everything_is_believed_and_one_that_guesses_is_not():
     table, trials = judged(0.0)
-    assert fit_blend(table, trials, random_state=0).weights.max() == 0
+    assert fit_blend(table, trials, random_state=0).copula_weights.max() == 0
     table, trials = judged(30.0)
-    assert fit_blend(table, trials, random_state=0).weights[:6].min() >= 0.95
+    assert fit_blend(table, trials, random_state=0).copula_weights[:6].min() >= 0.95
 
 
 def twins(n=1500, seed=0):
@@ -39,33 +39,35 @@ def twins(n=1500, seed=0):
 def test_rows_nearby_count_where_rows_have_twins():
     table, other = read_mixed(twins()), read_mixed(twins(400, seed=1))
     unsure = answering(other, 1.0)
-    blend = fit_blend(table, [Judged(table, other, unsure)], random_state=0)
+    blend = fit_blend(table, [HeldOutTree(table, other, unsure)], random_state=0)
     assert blend.neighbours is not None
-    assert blend.shares[:, 2].min() > 0.5
-    assert blend.shares.sum(axis=1) == pytest.approx(np.ones(6))
+    assert blend.weights[:, 2].min() > 0.5
+    assert blend.weights.sum(axis=1) == pytest.approx(np.ones(6))
 
 
 def test_rows_nearby_that_know_nothing_are_not_kept():
     table, trials = judged(0.0)
     blend = fit_blend(table, trials, random_state=0)
     assert blend.neighbours is None
-    assert blend.shares[:, 0].min() == 1
+    assert blend.weights[:, 0].min() == 1
 
 
 def test_a_gaussian_stands_by_only_where_there_are_numbers_and_not_too_many_categories():
     rows = made_rows(100)
-    assert has_gaussian(read_mixed(rows).schema)
-    assert not has_gaussian(read_mixed({"group": rows["group"], "other": rows["group"]}).schema)
-    wide = {"x0": np.arange(500.0), "name": [f"n{k}" for k in range(500)]}
-    assert not has_gaussian(read_mixed(wide).schema)
+    assert has_copula(read_mixed(rows).schema)
+    assert not has_copula(read_mixed({"group": rows["group"], "other": rows["group"]}).schema)
+    wide = {"x0": np.arange(900.0), "name": [f"n{k % 450}" for k in range(900)]}
+    assert not has_copula(read_mixed(wide).schema)
 
 
 def test_without_rows_to_judge_by_there_is_no_blend():
     table = read_mixed(made_rows(100))
     assert fit_blend(table, []) is None
-    assert fit_blend(table, [Judged(table, table.take(slice(0, 5)), answering(table, 1))]) is None
+    assert (
+        fit_blend(table, [HeldOutTree(table, table.take(slice(0, 5)), answering(table, 1))]) is None
+    )
     alone = read_mixed({"x0": made_rows(100)["x0"]})
-    assert fit_blend(alone, [Judged(alone, alone, answering(alone, 1))]) is None
+    assert fit_blend(alone, [HeldOutTree(alone, alone, answering(alone, 1))]) is None
 
 
 def written(blend):
@@ -84,12 +86,12 @@ def test_files_give_the_blend_back():
     blend = fit_blend(table, trials, random_state=0)
     plain, arrays = written(blend)
     again = read(plain, arrays, table)
+    assert np.array_equal(blend.copula_weights, again.copula_weights)
     assert np.array_equal(blend.weights, again.weights)
-    assert np.array_equal(blend.shares, again.shares)
     for name in arrays:
         with pytest.raises(FileFormatError, match=name):
             read(plain, {each: arrays[each] for each in arrays if each != name}, table)
-    for name in ("weights", "shares"):
+    for name in ("copula_weights", "weights"):
         with pytest.raises(FileFormatError, match=name):
             read(plain, {**arrays, f"x.{name}": np.ones(3)}, table)
 
@@ -99,13 +101,13 @@ def test_files_give_the_rows_nearby_back():
     rows["x0"][::5] = np.nan
     rows["c0"] = np.where(np.arange(1500) % 7, rows["c0"], None)
     table, other = read_mixed(rows), read_mixed(twins(400, seed=1))
-    blend = fit_blend(table, [Judged(table, other, answering(other, 1.0))], random_state=0)
+    blend = fit_blend(table, [HeldOutTree(table, other, answering(other, 1.0))], random_state=0)
     plain, arrays = written(blend)
     again = read(plain, arrays, table)
-    assert again.neighbours.reach == blend.neighbours.reach
+    assert again.neighbours.bandwidth == blend.neighbours.bandwidth
     asked = without_column(other, 0)
-    assert again.neighbours.told(asked, [0])[0] == pytest.approx(
-        blend.neighbours.told(asked, [0])[0], nan_ok=True
+    assert again.neighbours.predictions(asked, [0])[0] == pytest.approx(
+        blend.neighbours.predictions(asked, [0])[0], nan_ok=True
     )
     codes = arrays["x.neighbours.codes"]
     for wrong in (
@@ -116,8 +118,8 @@ def test_files_give_the_rows_nearby_back():
     ):
         with pytest.raises(FileFormatError, match="neighbours"):
             read(plain, {**arrays, "x.neighbours.codes": wrong}, table)
-    with pytest.raises(FileFormatError, match="reach"):
-        read({**plain, "neighbours": {"reach": 0.0}}, arrays, table)
+    with pytest.raises(FileFormatError, match="bandwidth"):
+        read({**plain, "neighbours": {"bandwidth": 0.0}}, arrays, table)
 
 
 # -- KernelTree -----------------------------------------------------------------------------------
@@ -148,11 +150,11 @@ def test_straight_lines_are_better_told_with_a_gaussian_beside_the_tree(model):
 
 def test_expectations_and_quantiles_lie_between_those_of_tree_and_gaussian(model):
     asked = {name: column[:40] for name, column in made_rows(40, seed=6).items() if name != "x0"}
-    weight = model.blend_.weights[0]
+    weight = model.blend_.copula_weights[0]
     assert 0 < weight <= 1
     alone = as_tree(model, lambda m: m.expectation(asked, "x0", np.square))
     rows = without_column(model._rows(asked)[0], 0)
-    beside = model.blend_.companion.answers(rows).expectation(0, np.square)
+    beside = model.blend_.copula.conditionals(rows).expectation(0, np.square)
     joined = model.expectation(asked, "x0", np.square)
     assert joined == pytest.approx((1 - weight) * alone + weight * beside)
     quantiles = model.quantiles(asked, "x0", [0.1, 0.5, 0.9])

@@ -1,0 +1,145 @@
+"""Trees of kernel features, learnt from their moments (thesis, chapter 6).
+
+The structure is learnt with one bandwidth; the features at the leaves have another, smaller one: a cell
+enters as a likelihood smoothed by it, which more rows do not sharpen. Held-out rows choose it, together with
+the rank and the number of views, and it shrinks with the number of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.core.selection import surely_better
+from tacit.numbers.learn.bins import LearntTree, Trial
+from tacit.numbers.learn.kernel_selection import RATE, Search, best_choice, fitted_operators
+from tacit.numbers.structure.leaves import with_leaves_only
+from tacit.numbers.structure.pairs import pair_topology
+from tacit.trees.learn.learners import Learnt, Settings
+from tacit.trees.learn.number_features import FeatureColumns, Split, metric_distances
+from tacit.trees.learn.structures import STRUCTURES, found_in_distances, parsed_topology
+from tacit.trees.structure.topology import Topology
+
+if TYPE_CHECKING:
+    from tacit.core.input.mixed_table import MixedTable
+    from tacit.core.progress import Report
+
+# Candidate structures; the first is kept unless another is significantly better.
+CANDIDATES = ("refined-joining", "chow-liu-joining", "neighbor-joining")
+# Candidate bandwidths of the metric, in median distances; the first is kept in the same way.
+METRIC_BANDWIDTHS = (1.0, 0.5)
+# Rows for model selection: fewer where there are many features, but never fewer than MIN_ROWS.
+MAX_ROWS, MAX_WORK, MIN_ROWS = 20_000, 2e10, 3000
+
+
+@dataclass(frozen=True, eq=False)
+class KernelOptions:
+    """The arguments of `KernelTree` for learning by kernels."""
+
+    structure: Any
+    n_states: Any
+    bandwidth: float | str
+    metric_bandwidth: float | str
+    normal_scores: bool
+    n_features: int | str
+    n_views: int | str
+    blend: bool  # whether other predictors are averaged in, which needs a trial
+    settings: Settings
+    report: Report
+
+
+def learn_by_kernels(
+    table: MixedTable, validation: MixedTable | None, options: KernelOptions
+) -> LearntTree:
+    """Tree, ranks, bandwidth and operators, as far as they are not given."""
+    options.report(0.0, "densities of the columns")
+    columns = FeatureColumns(table, options.normal_scores, options.n_features)
+    work = MAX_WORK / (columns.most_features * len(table.schema)) ** 2
+    n_rows = int(min(max(work, MIN_ROWS), MAX_ROWS))
+    split = Split.of(table, validation, options.settings.seed, n_rows)
+    topology, record = _best_tree(columns, split, options)
+    choice, record["candidates"] = best_choice(columns, split, topology, options)
+    if isinstance(options.bandwidth, str):
+        shrunk = choice.bandwidth * (split.learning.n_rows / table.n_rows) ** RATE
+        choice = replace(choice, bandwidth=shrunk)
+    options.report(0.8, "moments of all rows")
+    moments = columns.moments(table, choice.bandwidth)
+    network, report = fitted_operators(topology, moments, choice, options)
+    trials: tuple[Trial, ...] = ()
+    if options.blend and split.judging is not None:
+        again = columns.moments(split.learning, choice.bandwidth)
+        trial = Trial(
+            fitted_operators(topology, again, choice, options)[0], split.judging, split.numbers
+        )
+        trials = (trial,)
+    record.update(
+        bandwidth=choice.bandwidth,
+        rank=choice.rank,
+        n_views=choice.n_views,
+        n_features=list(moments.cards),
+        **report,
+    )
+    return LearntTree(
+        Learnt(network, record),
+        columns.encoders(choice.bandwidth),
+        topology,
+        topology.rooted(table.schema.names),
+        moments.pairs().counts,
+        trials,
+        columns.margins,
+    )
+
+
+def _in_order(topology: Topology, names: Sequence[str]) -> Topology:
+    """The tree with its observed nodes in the order of the columns."""
+    if topology.observed == tuple(names):
+        return topology
+    return replace(topology, observed=tuple(names))
+
+
+def _best_tree(
+    columns: FeatureColumns, split: Split, options: KernelOptions
+) -> tuple[Topology, dict[str, Any]]:
+    """The given tree, or the candidate with the best held-out score, and the scores of all."""
+    names = columns.table.schema.names
+    structure, named = options.structure, isinstance(options.structure, str)
+    if len(names) < 3:
+        return (pair_topology(names) if len(names) == 2 else Topology.star(names)), {}
+    if not (named and structure in {"auto", *STRUCTURES}):
+        return _in_order(with_leaves_only(parsed_topology(structure, names)), names), {}
+    options.report(0.1, "distances between columns")
+    rows = split.learning
+    methods = CANDIDATES if structure == "auto" else (structure,)
+    bandwidths: tuple[float, ...] = METRIC_BANDWIDTHS
+    if not isinstance(options.metric_bandwidth, str):
+        bandwidths = (options.metric_bandwidth,)
+    if split.judging is None:
+        bandwidths, methods = bandwidths[:1], methods[:1]
+    trees = {}
+    for bandwidth in bandwidths:
+        distances = metric_distances(rows, bandwidth)
+        for name in methods:
+            topology = found_in_distances(name, names, distances, rows.n_rows).topology
+            trees[name, bandwidth] = _in_order(with_leaves_only(topology), names)
+    first = methods[0], bandwidths[0]
+    if split.judging is None or len(set(trees.values())) == 1:
+        return trees[first], {}
+    search = Search(columns, split, options)
+    scores = {}
+    for key, tree in trees.items():
+        options.report(0.2, f"trying {key[0]}")
+        scores[key] = search.rows(tree, search.first)
+    means = {key: np.average(rows, weights=split.judging.weights) for key, rows in scores.items()}
+    record = {
+        "structures": [
+            {"structure": name, "metric_bandwidth": bandwidth, "score": float(score)}
+            for (name, bandwidth), score in means.items()
+        ]
+    }
+    chosen = max(means, key=lambda key: means[key])
+    if not surely_better(scores[chosen], scores[first], split.judging.weights):
+        chosen = first
+    return trees[chosen], record
