@@ -10,13 +10,27 @@ from tacit.core.arguments import check_choice, check_count, check_number
 from tacit.core.estimator_tags import TakesText
 from tacit.core.model import Model
 from tacit.errors import DataError
+from tacit.parsing.data.tagged_sentences import (
+    Tagged,
+    read_tagged,
+    stream_tagged,
+    without_marks,
+)
+from tacit.parsing.data.universal_tags import universal_tag
+from tacit.parsing.learn.constituent_context import (
+    expected,
+    fit_ratios,
+    random_posterior,
+    split_posterior,
+)
+from tacit.parsing.model.span_ratios import SpanRatios
 from tacit.parsing.model_files import CONTEXT_MODEL_FILE
+from tacit.parsing.moments.tag_spans import SpanTable
+from tacit.parsing.query.summary import context_model_summary
+from tacit.parsing.structure.branching import SpanParse
 
 if TYPE_CHECKING:
     from tacit.core.summary import Summary
-    from tacit.parsing.data.tagged_sentences import Tagged
-    from tacit.parsing.model.span_ratios import SpanRatios
-    from tacit.parsing.structure.branching import SpanParse
 
 
 class ConstituentContextModel(TakesText, Model):
@@ -98,15 +112,6 @@ class ConstituentContextModel(TakesText, Model):
 
         Punctuation is left out; words and `y` are not used.
         """
-        from tacit.parsing.data.tagged_sentences import read_tagged
-        from tacit.parsing.learn.constituent_context import (
-            expected,
-            fit_ratios,
-            random_posterior,
-            split_posterior,
-        )
-        from tacit.parsing.moments.tag_spans import SpanTable
-
         self._check()
         kinds = [self._kinds(sentence) for sentence in read_tagged(sentences)]
         kinds = [sentence for sentence in kinds if 2 <= len(sentence) <= self.longest]
@@ -144,10 +149,7 @@ class ConstituentContextModel(TakesText, Model):
         SpanParse
             Its `confidence` is NaN.
         """
-        from tacit.parsing.data.tagged_sentences import read_tagged, without_marks
         from tacit.parsing.loops.constituent_context import best_tree
-        from tacit.parsing.moments.tag_spans import SpanTable
-        from tacit.parsing.structure.branching import SpanParse
 
         self._check_fitted()
         tagged = next(iter(read_tagged([sentence])), [])
@@ -161,22 +163,15 @@ class ConstituentContextModel(TakesText, Model):
 
     def predict(self, X: Any) -> list[SpanParse]:
         """The brackets of each of several sentences; see `parse`."""
-        from tacit.parsing.data.tagged_sentences import stream_tagged
-
         self._check_fitted()
         return [self.parse(sentence) for sentence in stream_tagged(X)]
 
     def summary(self) -> Summary:
         """What the model uses and what it learnt, on a page."""
-        from tacit.parsing.query.summary import context_model_summary
-
         self._check_fitted()
         return context_model_summary(self.get_params(), self.tags_, self.ratios_, self.diagnostics_)
 
     def _kinds(self, sentence: Tagged) -> list[str]:
-        from tacit.parsing.data.tagged_sentences import without_marks
-        from tacit.parsing.data.universal_tags import universal_tag
-
         tags = [tag for _, tag in without_marks(sentence)]
         return [universal_tag(tag) for tag in tags] if self.tags == "universal" else tags
 

@@ -21,15 +21,17 @@ from tacit.errors import (
     TooExpensiveError,
 )
 from tacit.parsing.data.grammar_input import prepared_trees, tree_list, words_and_tags
+from tacit.parsing.data.parse_trees import ParseTree
+from tacit.parsing.data.treebank import GrammarSymbols, coded_trees
 from tacit.parsing.learn.fit import LEARNERS, GrammarSettings, fit_grammar
 from tacit.parsing.model.grammar import LatentGrammar
 from tacit.parsing.model_files import GRAMMAR_FILE
+from tacit.parsing.query.grammar import tree_scores
+from tacit.parsing.query.sentence_trees import ScoredTree, SentenceParser
+from tacit.parsing.query.summary import grammar_summary
 
 if TYPE_CHECKING:
     from tacit.core.summary import Summary
-    from tacit.parsing.data.parse_trees import ParseTree
-    from tacit.parsing.data.treebank import GrammarSymbols
-    from tacit.parsing.query.sentence_trees import ScoredTree, SentenceParser
 
 NEGATIVE = ("floor", "nan", "raise")
 FLOOR = 1e-3  # of the plain grammar's probability
@@ -221,8 +223,6 @@ class LatentPCFG(TakesText, Scored, Model):
 
     def _parser(self, words: list[str]) -> SentenceParser:
         """The fitted grammars, for a sentence that is not too long."""
-        from tacit.parsing.query.sentence_trees import SentenceParser
-
         self._check_fitted()
         if not words:
             raise DataError("a sentence without words has no tree; leave it out")
@@ -256,9 +256,6 @@ class LatentPCFG(TakesText, Scored, Model):
         NegativeProbabilityError
             A score is not positive, and negative="raise".
         """
-        from tacit.parsing.data.treebank import coded_trees
-        from tacit.parsing.query.grammar import tree_scores
-
         self._check_fitted()
         trees = tree_list(X)
         spoken = prepared_trees(trees)
@@ -279,8 +276,6 @@ class LatentPCFG(TakesText, Scored, Model):
 
     def summary(self) -> Summary:
         """Labels, states, the most frequent rules, and the likeliest rules and words of states, on a page."""
-        from tacit.parsing.query.summary import grammar_summary
-
         self._check_fitted()
         return grammar_summary(self.symbols_, self.coarse_, self.grammars_, self.diagnostics_)
 

@@ -11,17 +11,24 @@ from tacit.core.arguments import check_choice, check_count, check_number
 from tacit.core.estimator_tags import TakesText
 from tacit.core.model import Model
 from tacit.errors import ArgumentError, DataError, NotAvailableError
+from tacit.parsing.data.tagged_sentences import Tagged, read_tagged, stream_tagged, without_marks
+from tacit.parsing.data.universal_tags import UNIVERSAL, universal_tag
+from tacit.parsing.data.word_vectors import WordVectors, read_word_vectors
+from tacit.parsing.learn.tag_chunks import learn_chunker
+from tacit.parsing.learn.tag_metric import smoothed_covariances, spectral_distances
+from tacit.parsing.learn.word_vectors import learn_word_vectors
+from tacit.parsing.model.tag_chunks import TagChunker
+from tacit.parsing.model.tag_distances import TagDistances
 from tacit.parsing.model_files import SPAN_PARSER_FILE
+from tacit.parsing.moments.tag_pairs import TagPairs
+from tacit.parsing.moments.tag_runs import TagRuns
+from tacit.parsing.query.summary import span_parser_summary
+from tacit.parsing.structure.branching import SpanParse, top_split
+from tacit.parsing.structure.projective import projective_tree
+from tacit.parsing.structure.units import sentence_units, unit_costs
 
 if TYPE_CHECKING:
     from tacit.core.summary import Summary
-    from tacit.parsing.data.tagged_sentences import Tagged
-    from tacit.parsing.data.word_vectors import WordVectors
-    from tacit.parsing.model.tag_chunks import TagChunker
-    from tacit.parsing.model.tag_distances import TagDistances
-    from tacit.parsing.moments.tag_pairs import TagPairs
-    from tacit.parsing.moments.tag_runs import TagRuns
-    from tacit.parsing.structure.branching import SpanParse
 
 _CHUNK = 5000  # sentences whose moments are taken at once
 
@@ -140,10 +147,6 @@ class SpanParser(TakesText, Model):
 
     def partial_fit(self, sentences: Any, y: Any = None) -> Self:
         """Learn from more sentences; word vectors that are learnt stay those of the first ones."""
-        from tacit.parsing.data.tagged_sentences import read_tagged
-        from tacit.parsing.data.universal_tags import UNIVERSAL
-        from tacit.parsing.moments.tag_pairs import TagPairs
-
         self._check()
         if hasattr(self, "distances_") and not hasattr(self, "pairs_"):
             raise NotAvailableError("a parser from a file has no moments to add to; fit a new one")
@@ -184,12 +187,6 @@ class SpanParser(TakesText, Model):
         ArgumentError
             There is no such split.
         """
-        from tacit.parsing.data.tagged_sentences import read_tagged, without_marks
-        from tacit.parsing.data.universal_tags import universal_tag
-        from tacit.parsing.structure.branching import SpanParse
-        from tacit.parsing.structure.projective import projective_tree
-        from tacit.parsing.structure.units import sentence_units, unit_costs
-
         self._check_fitted()
         pairs = next(iter(read_tagged([sentence])), [])
         words = without_marks(pairs)
@@ -219,8 +216,6 @@ class SpanParser(TakesText, Model):
         tops : sequence of int, optional
             Of each sentence, how many words come before the split of the whole.
         """
-        from tacit.parsing.data.tagged_sentences import stream_tagged
-
         parses = []
         with self._working() as report:
             for number, sentence in enumerate(stream_tagged(X)):
@@ -231,17 +226,12 @@ class SpanParser(TakesText, Model):
 
     def summary(self) -> Summary:
         """What the parser uses and what it learnt, on a page."""
-        from tacit.parsing.query.summary import span_parser_summary
-
         self._check_fitted()
         return span_parser_summary(
             self.get_params(), self.distances_, self.chunker_, self.diagnostics_
         )
 
     def _word_vectors(self, text: list[Tagged]) -> WordVectors:
-        from tacit.parsing.data.word_vectors import WordVectors, read_word_vectors
-        from tacit.parsing.learn.word_vectors import learn_word_vectors
-
         if isinstance(self.vectors, WordVectors):
             return self.vectors
         if isinstance(self.vectors, str) and self.vectors == "cca":
@@ -250,26 +240,18 @@ class SpanParser(TakesText, Model):
 
     def _top(self, pairs: Tagged) -> int | None:
         """Where the whole sentence is split, if anything but the costs is to say it."""
-        from tacit.parsing.structure.branching import top_split
-
         learnt = self.top == "learnt" or (self.top == "auto" and self.prior == "learnt")
         if learnt:
             return self.chunker_.top(pairs)
         return None if self.top == "free" else top_split(pairs)
 
     def _learn_chunker(self, sentences: list[Tagged]) -> None:
-        from tacit.parsing.learn.tag_chunks import learn_chunker
-        from tacit.parsing.moments.tag_runs import TagRuns
-
         runs = TagRuns.of(sentences)
         self.runs_ = self.runs_ + runs if hasattr(self, "runs_") else runs
         self.chunker_ = learn_chunker(self.runs_)
         self.diagnostics_["predicates"] = sorted(self.chunker_.predicates)
 
     def _solve(self, sums: TagPairs, text: list[Tagged]) -> None:
-        from tacit.parsing.learn.tag_metric import smoothed_covariances, spectral_distances
-        from tacit.parsing.model.tag_distances import TagDistances
-
         covariances, _ = smoothed_covariances(sums, self.bandwidth)
         self.pairs_ = sums
         rank = min(self.rank, self.vectors_.n_features)
@@ -297,7 +279,5 @@ class SpanParser(TakesText, Model):
 
 
 def _universal(sentence: Tagged) -> Tagged:
-    from tacit.parsing.data.tagged_sentences import without_marks
-    from tacit.parsing.data.universal_tags import universal_tag
 
     return [(word, universal_tag(tag)) for word, tag in without_marks(sentence)]

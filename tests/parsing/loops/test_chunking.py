@@ -45,7 +45,7 @@ def test_counts_are_those_of_all_paths(chain):
     found = [np.zeros_like(table) for table in expected]
     flat = np.array([tag for tags in runs for tag in tags])
     starts = np.concatenate([[0], np.cumsum([len(tags) for tags in runs])])
-    assert expected_counts(flat, starts, weights, *chain, *found) == pytest.approx(likelihood)
+    assert expected_counts(flat, starts, weights, *chain, tuple(found)) == pytest.approx(likelihood)
     for ours, theirs in zip(found, expected, strict=True):
         assert np.allclose(ours, theirs)
 

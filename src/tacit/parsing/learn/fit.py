@@ -13,15 +13,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.core.threads import n_threads, one_blas_thread
-from tacit.parsing.learn.grammar_em import Prior
+from tacit.parsing.data.treebank import CodedTrees, GrammarSymbols, coded_treebank
+from tacit.parsing.learn.grammar_em import Prior, polish, random_tables, tables_from_counts
+from tacit.parsing.learn.grammar_start import clustered_states, state_counts
+from tacit.parsing.learn.plain_grammar import lexicon_of_trees, plain_grammar
+from tacit.parsing.learn.spectral_grammar import (
+    NodeVectors,
+    Smoothing,
+    node_vectors,
+    spectral_grammar,
+)
+from tacit.parsing.model.grammar import GrammarTables, LatentGrammar, Lexicon
+from tacit.parsing.moments.inside_outside import NodeFeatures
+from tacit.parsing.structure.rules import Rules
 
 if TYPE_CHECKING:
     from tacit.core.progress import Report
     from tacit.parsing.data.parse_trees import ParseTree
-    from tacit.parsing.data.treebank import CodedTrees, GrammarSymbols
-    from tacit.parsing.learn.spectral_grammar import NodeVectors
-    from tacit.parsing.model.grammar import GrammarTables, LatentGrammar, Lexicon
-    from tacit.parsing.structure.rules import Rules
 
 LEARNERS = ("auto", "spectral", "em")
 _PRIOR = Prior(5.0, 5.0, 5.0)
@@ -76,10 +84,6 @@ def fit_grammar(
     trees: Sequence[ParseTree], settings: GrammarSettings, report: Report
 ) -> FittedGrammar:
     """The plain grammar of a treebank, and grammars with `n_states` states per label."""
-    from tacit.parsing.data.treebank import coded_treebank
-    from tacit.parsing.learn.plain_grammar import lexicon_of_trees, plain_grammar
-    from tacit.parsing.structure.rules import Rules
-
     report(0.0, "rules")
     coded, symbols = coded_treebank(trees, min_count=settings.min_count)
     rules = Rules.of(coded, len(symbols.labels))
@@ -112,9 +116,6 @@ def _fine_grammars(bank: _Treebank) -> tuple[LatentGrammar, ...]:
 
 def _node_vectors(bank: _Treebank) -> NodeVectors:
     """Inside and outside features of all nodes, projected on their singular vectors."""
-    from tacit.parsing.learn.spectral_grammar import node_vectors
-    from tacit.parsing.moments.inside_outside import NodeFeatures
-
     settings = bank.settings
     bank.report(0.1, "features of nodes")
     features = NodeFeatures.of(bank.trees, bank.rules)
@@ -129,8 +130,6 @@ def _node_vectors(bank: _Treebank) -> NodeVectors:
 
 def _spectral(bank: _Treebank, vectors: NodeVectors) -> LatentGrammar:
     """Tensors of rules as moments of the vectors of nodes."""
-    from tacit.parsing.learn.spectral_grammar import Smoothing, spectral_grammar
-
     bank.report(0.6, "tensors of rules")
     smoothing = Smoothing(bank.settings.rules, bank.settings.words)
     grammar = spectral_grammar(
@@ -142,9 +141,6 @@ def _spectral(bank: _Treebank, vectors: NodeVectors) -> LatentGrammar:
 
 def _em_from_clusters(bank: _Treebank, vectors: NodeVectors) -> LatentGrammar:
     """Tables counted from clusters of nodes, then a few steps of EM."""
-    from tacit.parsing.learn.grammar_em import tables_from_counts
-    from tacit.parsing.learn.grammar_start import clustered_states, state_counts
-
     settings = bank.settings
     bank.report(0.4, "clusters of nodes")
     states = clustered_states(vectors, bank.trees, settings.n_states, seed=settings.seed)
@@ -161,8 +157,6 @@ def _em_from_clusters(bank: _Treebank, vectors: NodeVectors) -> LatentGrammar:
 
 def _em_from_random_starts(bank: _Treebank) -> LatentGrammar:
     """The tables of the largest likelihood after EM from several random starts."""
-    from tacit.parsing.learn.grammar_em import random_tables
-
     settings = bank.settings
     best: tuple[GrammarTables, list[float]] | None = None
     seeds = np.random.SeedSequence(settings.seed).spawn(settings.n_restarts)
@@ -185,8 +179,6 @@ def _em(
     bank: _Treebank, start: GrammarTables, default_steps: int, report: Report
 ) -> tuple[GrammarTables, list[float]]:
     """Tables after `max_iter` steps of EM, and the log-likelihood before each."""
-    from tacit.parsing.learn.grammar_em import polish
-
     settings = bank.settings
     return polish(
         start,

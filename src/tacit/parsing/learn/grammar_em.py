@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.parsing.model.grammar import GrammarTables
-
-if TYPE_CHECKING:
-    from tacit.parsing.data.treebank import CodedTrees
-    from tacit.parsing.model.grammar import Lexicon
-    from tacit.parsing.structure.rules import Rules
+from tacit.parsing.data.treebank import CodedTrees
+from tacit.parsing.learn.plain_grammar import plain_grammar
+from tacit.parsing.model.grammar import GrammarTables, Lexicon
+from tacit.parsing.structure.rules import Rules
 
 Array = NDArray[Any]
 Counts = tuple[Array, Array, Array, Array, Array]
@@ -35,8 +33,6 @@ def random_tables(
     trees: CodedTrees, rules: Rules, lexicon: Lexicon, n_states: int, rng: Any, noise: float = 1.0
 ) -> GrammarTables:
     """The plain grammar with random perturbations, so that states differ a little."""
-    from tacit.parsing.learn.plain_grammar import plain_grammar
-
     plain, m = plain_grammar(trees, rules, lexicon), n_states
     n_rules = len(rules)
 

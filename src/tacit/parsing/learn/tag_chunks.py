@@ -79,7 +79,7 @@ def chunker_em(runs: TagRuns, max_iter: int = 40) -> tuple[Array, Array, Array, 
     for _ in range(max_iter):
         counts = np.zeros(3), np.zeros_like(transitions), np.zeros_like(emissions)
         log_likelihoods.append(
-            expected_counts(words, starts, weights, initial, transitions * ends, emissions, *counts)
+            expected_counts(words, starts, weights, initial, transitions * ends, emissions, counts)
         )
         of_any_tag = _normalised(counts[1].sum(axis=1) + _TINY * ALLOWED_TRANSITIONS)
         initial = _normalised(counts[0])

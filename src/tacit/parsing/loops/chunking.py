@@ -9,17 +9,7 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def expected_counts(
-    tags,
-    starts,
-    weights,
-    initial,
-    transitions,
-    emissions,
-    initial_counts,
-    transition_counts,
-    emission_counts,
-):
+def expected_counts(tags, starts, weights, initial, transitions, emissions, counts):
     """Add the expected counts of many runs to three tables; return the log-likelihood.
 
     Parameters
@@ -35,8 +25,9 @@ def expected_counts(
         Weights of what comes after a word by its state and tag.
     emissions : (3, tag)
         Weights of a tag by its state.
-    initial_counts, transition_counts, emission_counts : as the three before
+    counts : three arrays, as the three before
     """
+    initial_counts, transition_counts, emission_counts = counts
     total = 0.0
     for run in range(len(starts) - 1):
         low, high = starts[run], starts[run + 1]

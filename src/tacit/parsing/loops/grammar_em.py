@@ -47,7 +47,7 @@ def expect(nodes, tables, counts, begin, end, up, down, on_left, on_right):
     log = 0.0
     for tree in range(begin, end):
         base, last = first[tree], first[tree + 1]
-        tree_weight = weight[tree]
+        mass = weight[tree]
         log_likelihood = 0.0
         for node in range(base, last):
             at = node - base
@@ -66,28 +66,17 @@ def expect(nodes, tables, counts, begin, end, up, down, on_left, on_right):
             down[top, h] = start[label[last - 1], h]
             total += down[top, h] * up[top, h]
         log_likelihood += math.log(max(total, 1e-300))
-        log += tree_weight * log_likelihood
+        log += mass * log_likelihood
         for node in range(last - 1, base - 1, -1):
+            is_root = node == last - 1
             _pass_down(
-                node,
-                base,
-                tree_weight,
-                nodes,
-                tables,
-                counts,
-                up,
-                down,
-                on_left,
-                on_right,
-                node == last - 1,
+                node, base, mass, nodes, tables, counts, up, down, on_left, on_right, is_root
             )
     return log
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _pass_down(
-    node, base, tree_weight, nodes, tables, counts, up, down, on_left, on_right, is_root
-):
+def _pass_down(node, base, mass, nodes, tables, counts, up, down, on_left, on_right, is_root):
     """Count what a node says, and give its children their outside vectors."""
     _, label, left, right, rule, pair, _ = nodes
     _, rule_given, left_given, right_given, _ = tables
@@ -97,7 +86,7 @@ def _pass_down(
     total = up.dtype.type(0)
     for h in range(m):
         total += up[at, h] * down[at, h]
-    over = up.dtype.type(tree_weight) / max(total, up.dtype.type(1e-30))
+    over = up.dtype.type(mass) / max(total, up.dtype.type(1e-30))
     node_counts = rule_counts[r] if r >= 0 else word_counts[pair[node]]
     for h in range(m):
         node_counts[h] += up[at, h] * down[at, h] * over
@@ -114,12 +103,12 @@ def _pass_down(
     for h in range(m):
         whole += down[at, h] * rule_given[r, h] * on_left[at, h] * on_right[at, h]
     scale = up.dtype.type(1) / max(whole, up.dtype.type(1e-30))
-    tree_weight = up.dtype.type(tree_weight)
+    mass = up.dtype.type(mass)
     for h in range(m):
         above = down[at, h] * rule_given[r, h] * scale
         to_left, to_right = above * on_right[at, h], above * on_left[at, h]
         for i in range(m):
             down[a, i] += to_left * left_given[r, h, i]
             down[b, i] += to_right * right_given[r, h, i]
-            left_counts[r, h, i] += tree_weight * to_left * up[a, i]
-            right_counts[r, h, i] += tree_weight * to_right * up[b, i]
+            left_counts[r, h, i] += mass * to_left * up[a, i]
+            right_counts[r, h, i] += mass * to_right * up[b, i]

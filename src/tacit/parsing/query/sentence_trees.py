@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tacit.parsing.data.parse_trees import ParseTree
+from tacit.parsing.data.treebank import GrammarSymbols, whole_tree
+from tacit.parsing.model.grammar import LatentGrammar
+from tacit.parsing.query.grammar import (
+    Forest,
+    Posterior,
+    mean_posterior,
+    posterior,
+    sentence_forest,
+)
+from tacit.parsing.query.max_brackets import Choices, best_choices, n_best_choices
 
-if TYPE_CHECKING:
-    from tacit.parsing.data.treebank import GrammarSymbols
-    from tacit.parsing.model.grammar import LatentGrammar
-    from tacit.parsing.query.grammar import Forest, Posterior
-    from tacit.parsing.query.max_brackets import Choices
-
-    Words = Sequence[str]
-    Tags = Sequence[str | None]
+Words = Sequence[str]
+Tags = Sequence[str | None]
 
 
 class ScoredTree(NamedTuple):
@@ -36,23 +40,19 @@ class SentenceParser:
 
     def best(self, words: Words, tags: Tags) -> tuple[ParseTree, dict[str, int]]:
         """The best tree of a sentence, and what had to be repaired: see `forest`."""
-        from tacit.parsing.query.max_brackets import best_choices
-
-        forest, posterior, repairs = self.forest(words, tags)
-        if forest is None or posterior is None:
+        forest, spans, repairs = self.forest(words, tags)
+        if forest is None or spans is None:
             return self.flat_tree(words, tags), repairs
-        _, root, chosen = best_choices(forest, posterior)
+        _, root, chosen = best_choices(forest, spans)
         return self._tree(forest, root, chosen, words, tags), repairs
 
     def n_best(self, words: Words, tags: Tags, n: int) -> list[ScoredTree]:
         """The `n` best trees of a sentence, the best first."""
-        from tacit.parsing.query.max_brackets import n_best_choices
-
-        forest, posterior, _ = self.forest(words, tags)
-        if forest is None or posterior is None:
+        forest, spans, _ = self.forest(words, tags)
+        if forest is None or spans is None:
             return [ScoredTree(self.flat_tree(words, tags), 0.0)]
         trees: dict[ParseTree, float] = {}
-        for n_right, root, chosen in n_best_choices(forest, posterior, n):
+        for n_right, root, chosen in n_best_choices(forest, spans, n):
             trees.setdefault(self._tree(forest, root, chosen, words, tags), n_right)
         return [ScoredTree(tree, n_right) for tree, n_right in trees.items()]
 
@@ -64,8 +64,6 @@ class SentenceParser:
         The last is 1 or 0: "no_tree" where no tree of the grammar fits, "non_positive" where the score of
         one of the fine grammars is not positive.
         """
-        from tacit.parsing.query.grammar import mean_posterior, posterior, sentence_forest
-
         tag_codes = {tag: code for code, tag in enumerate(self.symbols.tags)}
         coded = (
             [self.symbols.word_code(word) for word in words],
@@ -84,7 +82,6 @@ class SentenceParser:
     def _tree(
         self, forest: Forest, root: int, chosen: Choices, words: Words, tags: Tags
     ) -> ParseTree:
-        from tacit.parsing.data.treebank import whole_tree
 
         def children(item: int) -> tuple[int, int] | None:
             edge = chosen.get(item)
