@@ -63,5 +63,5 @@ def test_mistakes_are_told_in_a_line(folder, monkeypatch):
     assert "give n_states<=2" in said
     tacit.ChowLiuTree().fit("rows.csv").save("tree.tacit")
     said = tacit_says("predict", "tree.tacit", "rows.csv", "--states", code=1)
-    assert "ChowLiuTree has no hidden variables" in said
+    assert "ChowLiuTree has no hidden states" in said
     assert not (folder / "x.tacit").exists()

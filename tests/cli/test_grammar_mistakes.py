@@ -54,7 +54,10 @@ def folder(tmp_path_factory):
         (["train", "trian.mrg"], "'trian.mrg' is no file, but there is 'train.mrg'"),
         (["train", "."], "'.' is a folder"),
         (["parse", "modle.tacit", "asked.txt"], "but there is 'model.tacit'"),
-        (["parse", "words.tacit", "asked.txt"], "holds a KneserNeyLM, no grammar of a treebank"),
+        (
+            ["parse", "words.tacit", "asked.txt"],
+            "KneserNeyLM is not a grammar of a treebank; use `tacit lm`",
+        ),
         (["parse", "train.mrg", "asked.txt"], "'train.mrg' is not a model file"),
         (["parse", "model.tacit", "aksed.txt"], "but there is 'asked.txt'"),
         (["parse", "model.tacit", "latin.txt"], "line 2 is no UTF-8 text"),

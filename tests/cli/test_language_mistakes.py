@@ -80,7 +80,7 @@ def test_markers_are_skipped_where_that_is_said(run):
         (["perplexity", "wrods.tacit", "train.txt"], "but there is 'words.tacit'"),
         (["next", "elsewhere/m.tacit", "der"], "no model file 'elsewhere/m.tacit'"),
         (["perplexity", "train.txt", "train.txt"], "'train.txt' is not a model file"),
-        (["sample", "tree.tacit"], "holds a ChowLiuTree, no language model"),
+        (["sample", "tree.tacit"], "ChowLiuTree is not a language model"),
         (["score", "words.tacit", "train.txt", "-o", "x.txt"], ".csv, .tsv, .parquet"),
         (["score", "words.tacit", "train.txt", "-o", "elsewhere/x.csv"], "does not exist"),
         (["arpa", "words.tacit", "elsewhere/x.arpa"], "does not exist"),

@@ -60,19 +60,6 @@ def test_a_question_is_answered(run, model):
     assert found == pytest.approx(model.query("b", given={"a": "yes"}))
 
 
-def test_info_shows_the_components_and_the_heaviest_tree(run, model):
-    said = run("info", "m.tacit")
-    assert said.startswith("LatentTree: 4 columns, 5 hidden in 3 trees, probability tables")
-    assert "0.2500" in said
-    assert "0.1250" in said
-    assert "0.6250" in said
-    assert "(4 states)" in said
-    assert "(3 states)" not in said
-    said = run("info", "m.tacit", "--component", 1)
-    assert "○ h (3 states)" in said
-    assert "(4 states)" not in said
-
-
 def test_info_in_json_has_all_trees(run, model):
     said = json.loads(run("info", "m.tacit", "--json"))
     assert said["format"] == 2
@@ -88,7 +75,6 @@ def test_info_in_json_has_all_trees(run, model):
 
 def test_a_component_that_is_not_there_is_an_error(run, tmp_path):
     for command in (
-        ("info", "m.tacit"),
         ("plot", "m.tacit", "-o", tmp_path / "t.svg"),
         ("export", "m.tacit", "-o", tmp_path / "t.bif"),
         ("export", "m.tacit", "-o", tmp_path / "t.nwk"),

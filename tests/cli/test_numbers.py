@@ -350,7 +350,7 @@ def test_categories_together(run, folder):
         (["-t", "z", "-g", "x=1|2"], 2, "'x' holds numbers, and only one of them can be given"),
         (["-t", "z", "-g", "x=1", "-g", "x=2"], 2, "'x' is given twice; say once"),
         (["-t", "z", "-g", "x"], 2, "'x' is not COLUMN=VALUE"),
-        (["-t", "z", "-g", "z=1"], 1, "'z' is both asked for and given"),
+        (["-t", "z", "-g", "z=1"], 1, "'z' is both --target and --given"),
         (["-t", "z", "-g", "colour=green"], 1, "no category 'green'"),
         (["-t", "size", "-t", "z"], 1, "'z' holds numbers, which have no joint table"),
         (["-t", "z", "-q", "95"], 2, "95 is not between 0 and 1"),
@@ -381,17 +381,8 @@ def test_values_that_are_none_are_refused_or_missing(run, path, tmp_path):
 # -- info, plot, export --------------------------------------------------------------------------
 
 
-def test_info_shows_tree_columns_and_numbers(run, path, model):
-    said = run("info", path)
-    name = type(model).__name__
-    assert said.startswith(f"{name}: 5 columns, {len(model.topology_.hidden)} hidden, ")
-    low, high = model.schema_["z"].low, model.schema_["z"].high
-    assert f"numbers, {low:g} to {high:g}" in said
-    assert "blue, red" in said
-    for column in ("x", "y=1", "z", "colour"):
-        assert f"● {column}" in said
-    kind = "Gaussian of normal scores" if name == "GaussianTree" else "probability tables"
-    assert f" hidden, {kind} (written" in said
+def test_info_prints_the_summary(run, path):
+    assert run("info", path) == f"{tacit.load(path).summary()}\n"
 
 
 def test_info_in_json(run, path, model):

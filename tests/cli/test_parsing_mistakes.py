@@ -97,7 +97,7 @@ def test_texts_that_cannot_be_parsed(run, folder, command, text, words):
         (["apply", "spna.tacit", "text.txt"], "but there is 'span.tacit'"),
         (["apply", "elsewhere/m.tacit", "text.txt"], "no model file 'elsewhere/m.tacit'"),
         (["apply", "text.txt", "text.txt"], "'text.txt' is not a model file"),
-        (["apply", "tree.tacit", "text.txt"], "holds a ChowLiuTree, no parser"),
+        (["apply", "tree.tacit", "text.txt"], "ChowLiuTree is not a parser"),
         (["apply", "ccm.tacit", "text.txt", "--confidence"], "has no confidence"),
         (["apply", "span.tacit", "text.txt", "-o", "elsewhere/x.mrg"], "does not exist"),
         (["apply", "span.tacit", "text.txt", "-o", "x.mrg", "--tops", "words.txt"], "'one' is no"),

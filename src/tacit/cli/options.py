@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
-    from tacit.core.input.table import Column, Schema
+    from tacit.core.input.table import Column
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file (.tacit).")]
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="A table: .csv, .tsv or .parquet.")]
@@ -52,12 +51,12 @@ Given = Annotated[
         "May be repeated.",
     ),
 ]
-Shares = Annotated[
+Quantiles = Annotated[
     list[float] | None,
     typer.Option(
         "--quantile",
         "-q",
-        metavar="SHARE",
+        metavar="LEVEL",
         help="A quantile of a column of numbers, such as 0.9. May be repeated.",
     ),
 ]
@@ -73,71 +72,7 @@ Unknown = Annotated[
 ]
 
 
-def asked_model(path: Path, *, topics: bool = False) -> Any:
-    """The model of a file, for the commands of models of tables and sequences, some of topics as well."""
-    from tacit import load
-    from tacit.errors import NotAvailableError
-
-    fitted = load(path)
-    if is_language_model(fitted):
-        raise NotAvailableError(
-            f"{str(path)!r} holds a {type(fitted).__name__}, a language model; ask it with `tacit lm`"
-        )
-    if is_parser(fitted):
-        raise NotAvailableError(
-            f"{str(path)!r} holds a {type(fitted).__name__}, a parser; ask it with `tacit parse`"
-        )
-    if is_grammar(fitted):
-        raise NotAvailableError(
-            f"{str(path)!r} holds a {type(fitted).__name__}, a grammar; ask it with `tacit grammar`"
-        )
-    if is_topic_model(fitted) and not topics:
-        raise NotAvailableError(
-            f"{str(path)!r} holds a {type(fitted).__name__} of documents; ask it with `tacit topics`"
-        )
-    return fitted
-
-
-def model_of_kind(path: Path, is_kind: Callable[[Any], bool], kind: str) -> Any:
-    """The model of a file, for commands of one kind of models.
-
-    Raises
-    ------
-    MissingDataError, FileFormatError, NotAvailableError
-        There is no such file, it is none, or holds another model.
-    """
-    from tacit import load
-    from tacit.errors import NotAvailableError
-
-    fitted = load(path)
-    if not is_kind(fitted):
-        raise NotAvailableError(
-            f"{str(path)!r} holds a {type(fitted).__name__}, no {kind}; see `tacit --help`"
-        )
-    return fitted
-
-
-def is_language_model(fitted: Any) -> bool:
-    """Whether a model is one of words."""
-    return hasattr(fitted, "vocabulary_")
-
-
-def is_parser(fitted: Any) -> bool:
-    """Whether a model finds brackets without labels."""
-    return bool(fitted.kind == "parser")
-
-
-def is_grammar(fitted: Any) -> bool:
-    """Whether a model finds trees with labels."""
-    return bool(fitted.kind == "grammar")
-
-
-def is_topic_model(fitted: Any) -> bool:
-    """Whether a model is one of documents."""
-    return hasattr(fitted, "topics_")
-
-
-def given_values(model: object, given: list[str] | None) -> dict[str, object]:
+def given_values(model: Any, given: list[str] | None) -> dict[str, object]:
     """What is known, by column: a number, the text of one category, or a set of texts.
 
     A column's name and a category may contain ``=`` and ``|``: the longest name that is a column counts, and
@@ -152,9 +87,9 @@ def given_values(model: object, given: list[str] | None) -> dict[str, object]:
     return {name: each[0] if len(each) == 1 else set(each) for name, each in every.items()}
 
 
-def given_lists(model: object, given: list[str] | None) -> dict[str, list[Any]]:
+def given_lists(model: Any, given: list[str] | None) -> dict[str, list[Any]]:
     """What is known, by column: the values that are named, numbers as numbers, all others as text."""
-    schema = model.schema_  # type: ignore[attr-defined]
+    schema = model.schema_
     found: dict[str, list[Any]] = {}
     for text in given or ():
         if "=" not in text:
@@ -164,7 +99,7 @@ def given_lists(model: object, given: list[str] | None) -> dict[str, list[Any]]:
         cut = known[-1] if known else cuts[0]
         name, value = text[:cut], text[cut + 1 :]
         column = schema[name]  # raises with the nearest name where there is none
-        numbers = holds_numbers(schema, name)
+        numbers = holds_numbers(model, name)
         if name in found:
             once = "once" if numbers else f"{name}=A|B for one of several values"
             raise typer.BadParameter(f"{name!r} is given twice; say {once}", param_hint="--given")
@@ -176,9 +111,15 @@ def given_lists(model: object, given: list[str] | None) -> dict[str, list[Any]]:
     return found
 
 
-def holds_numbers(schema: Schema, name: str) -> bool:
-    """Whether a column is one of numbers; raises with the nearest name where there is none."""
-    return schema.index(name) in getattr(schema, "continuous", ())
+def holds_numbers(model: Any, name: str) -> bool:
+    """Whether a column of a model is one of numbers; raises with the nearest name where there is none."""
+    place = model.schema_.index(name)
+    return place in number_places(model)
+
+
+def number_places(model: Any) -> tuple[int, ...]:
+    """The places of a model's columns of numbers."""
+    return tuple(model.schema_.continuous) if model.can("numbers") else ()
 
 
 def _number(name: str, text: str) -> float:
@@ -209,3 +150,9 @@ def _values(column: Column, parts: list[str]) -> list[str]:
         except CategoryError as error:
             complaints.append(error)
     raise complaints[-1]  # about the shortest part, which is what most people mean
+
+
+def take_unknown_as_missing(model: Any) -> None:
+    """Have a model take categories or symbols that it never saw as missing, if it can see unknown ones."""
+    if "unknown" in model.get_params():
+        model.set_params(unknown="missing")

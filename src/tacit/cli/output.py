@@ -123,23 +123,3 @@ def _delimited(table: pa.Table, delimiter: str) -> bytes:
             continue
         break
     return sink.getvalue()
-
-
-def print_diagnostics(out: Any, diagnostics: dict[str, Any]) -> None:
-    """Numbers and words as they are; of lists, how long they are; the candidates that were tried."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, show_header=False)
-    for key, value in diagnostics.items():
-        if isinstance(value, float):
-            table.add_row(Text(key), f"{value:.6g}")
-        elif isinstance(value, list):
-            table.add_row(Text(key), f"{len(value)} entries")
-        elif not isinstance(value, dict):
-            table.add_row(Text(key), Text(str(value)))
-    out.print()
-    out.print(table)
-    for tried in diagnostics.get("candidates", []):
-        said = f"{tried['score']:.4f}" if "score" in tried else tried.get("refused", "")
-        out.print(f"  tried {tried.get('n_states')} states: {said}", markup=False)

@@ -63,6 +63,8 @@ def _warnings_as_lines() -> Iterator[None]:
     with warnings.catch_warnings():
         ordinary = warnings.showwarning
         warnings.simplefilter("default", TacitWarning)
+        # matplotlib draws a box for a character that its font lacks.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
 
         def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
             if issubclass(category, TacitWarning):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -141,30 +141,10 @@ def score(
     )
 
 
-def describe(header: dict[str, Any], fitted: TopicModel, *, json: bool) -> None:
-    """What `tacit info` says of a topic model."""
-    from tacit.cli.output import console, print_diagnostics, print_json
-
-    if json:
-        said = {name: header[name] for name in ("estimator", "version", "format", "arguments")}
-        print_json({**said, "diagnostics": fitted.diagnostics_})
-        return
-    out, topics = console(), fitted.topics_
-    kind = f"alpha0 {topics.alpha0:.4g}" if topics.model == "lda" else "one topic a document"
-    out.print(
-        f"TopicModel: {topics.n_topics} topics, {topics.n_words:,} words, {kind} "
-        f"(written by Tacit {header['version']})",
-        markup=False,
-    )
-    moments = fitted.diagnostics_.get("moments", {})
-    named = {f"moments: {name}": value for name, value in moments.items()}
-    print_diagnostics(out, {**fitted.diagnostics_, **named})
-
-
 def _loaded(path: Path) -> TopicModel:
-    from tacit.cli.options import is_topic_model, model_of_kind
+    from tacit.cli.kinds import model_of_kind
 
-    fitted: TopicModel = model_of_kind(path, is_topic_model, "topics")
+    fitted: TopicModel = model_of_kind(path, "topics")
     return fitted
 
 

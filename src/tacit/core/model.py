@@ -38,9 +38,10 @@ class Model(SavedModel, BaseEstimator):
         - "numbers": columns or positions may be numbers, with densities and quantiles;
         - "next": the distribution of the next symbol or word; "ends": of where a sequence ends, too;
         - "forecast": the density of the next number;
-        - "tree": a tree to draw and to write as Newick text; "bif": probability tables for BIF;
+        - "tree": a tree to draw and to write as Newick text; "components": one tree or several with weights;
+          "junction": a junction tree; "bif": probability tables for BIF;
         - "transitions": a graph of states; "singular values": a spectrum to draw;
-        - "topics"; "arpa"; "brackets" of sentences; "parse": labelled trees of sentences.
+        - "topics"; "arpa"; "brackets" of sentences, with a "confidence"; "parse": labelled trees.
     """
 
     kind: ClassVar[Kind]

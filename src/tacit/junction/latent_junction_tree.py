@@ -44,7 +44,7 @@ class Model:
 class JunctionEstimator(TreeModel):
     """What all estimators of latent junction trees have in common."""
 
-    abilities = TreeModel.abilities - {"bif"}
+    abilities = TreeModel.abilities - {"bif"} | {"junction"}
 
     junction_: JunctionTree
     n_states: Any

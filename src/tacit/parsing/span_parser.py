@@ -96,7 +96,7 @@ class SpanParser(TakesText, Model):
     """
 
     kind = "parser"
-    abilities = frozenset({"brackets"})
+    abilities = frozenset({"brackets", "confidence"})
 
     distances_: TagDistances
     chunker_: TagChunker

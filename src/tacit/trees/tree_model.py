@@ -31,6 +31,7 @@ class TreeModel(TransformerMixin, TableModel):
 
     abilities: ClassVar[frozenset[str]] = TableModel.abilities | {
         "states",
+        "components",
         "bif",
         "singular values",
     }

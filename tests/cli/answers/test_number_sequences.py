@@ -138,10 +138,7 @@ def test_sequences_are_drawn(run, folder):
 
 
 def test_info_shows_columns_and_states(run):
-    said = run("info", "long.tacit")
-    assert said.startswith("KernelHMM: 2 columns, hidden states: 2 (written by Tacit ")
-    assert "\nw: numbers, about " in said
-    assert "operators of rank 2" in run("info", "one.tacit")
+    assert run("info", "long.tacit") == f"{tacit.load('long.tacit').summary()}\n"
     said = json.loads(run("info", "long.tacit", "--json"))
     assert said["columns"] == ["v", "w"]
     assert said["n_states"] == 2
@@ -188,11 +185,11 @@ def test_mistyped_arguments_of_fit_are_refused(run, tmp_path, arguments, code, c
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["query", "one.tacit", "-t", "r"], "KernelHMM is a model of sequences"),
-        (["impute", "one.tacit", "one.csv"], "KernelHMM is a model of sequences"),
-        (["export", "one.tacit", "-o", "x.nwk"], "KernelHMM is a model of sequences"),
-        (["plot", "one.tacit", "-o", "x.svg"], "KernelHMM is a model of sequences"),
-        (["plot", "one.tacit", "-o", "x.svg", "--density", "r"], "is a model of sequences"),
+        (["query", "one.tacit", "-t", "r"], "KernelHMM has no columns to query"),
+        (["impute", "one.tacit", "one.csv"], "KernelHMM has no columns to fill in"),
+        (["export", "one.tacit", "-o", "x.nwk"], "KernelHMM has no tree to write"),
+        (["plot", "one.tacit", "-o", "x.svg"], "KernelHMM has no states with transitions"),
+        (["plot", "one.tacit", "-o", "x.svg", "--density", "r"], "has no columns with densities"),
         (["sample", "one.tacit", "-g", "r=1"], "drawn from their start"),
         (["score", "one.tacit", "wide.csv"], "there is no column 'r'"),
         (["score", "wide.tacit", "one.csv"], "column 'date' holds something else than numbers"),
@@ -218,7 +215,7 @@ def test_options_of_sequences_are_not_for_rows(run, tmp_path):
     assert "--each is for sequences" in said
     pytest.importorskip("matplotlib")
     said = run("forecast", path, tmp_path / "d.csv", "-o", tmp_path / "x.svg", code=1)
-    assert "forecasts are for sequences" in said
+    assert "has no densities over time (fit kernel-hmm)" in said
 
 
 def test_a_model_taught_in_python_reads_its_columns_by_name(run, tmp_path, folder):

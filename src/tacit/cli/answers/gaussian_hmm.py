@@ -6,29 +6,28 @@ all its columns together are one sequence. A model remembers in its diagnostics 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.answers.number_sequences import (
     LAYOUT,
-    SHARES,
     Read,
-    number_errors,
+    give_sample,
+    next_numbers,
+    place_of,
+    print_score,
     read_sequences,
     sequences_for,
     target_of,
-    told_numbers,
 )
+from tacit.cli.answers.predictions import QUANTILES, Predictions, checked_levels
+from tacit.cli.answers.states import states_by_position
+
+__all__ = ["predictions", "print_sample", "print_score", "states"]
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from tacit.sequences.data.number_sequences import Series
-
-
-def shows_numbers(fitted: Any) -> bool:
-    """Whether a model is one of hidden states that show numbers."""
-    return hasattr(fitted, "symbols_") and not fitted.symbols_
 
 
 def read_numbers(path: Path, sequence: str | None, drop: list[str] | None) -> Read:
@@ -90,76 +89,48 @@ def _plural(n: int) -> str:
 # -- answers -------------------------------------------------------------------------------------
 
 
-def score_numbers(fitted: Any, data: Path, output: Path | None, *, json: bool) -> None:
-    """Tell the mean log-density of a sequence, and of a position given those before it."""
-    import numpy as np
-
-    from tacit.cli.output import console, print_json, put_table
-
-    read = sequences_for(fitted, data)
-    logs = fitted.score_samples(read.series)
-    if output is not None:
-        import pyarrow as pa
-
-        columns = {read.heading: read.labels, "length": read.series.lengths, "log_density": logs}
-        put_table(pa.table(columns), output)
-    n, there = len(logs), ~np.isnan(read.series.values).all(axis=1)
-    mean, n_positions = float(logs.mean()), int(there.sum())
-    each = float(logs.sum() / n_positions) if n_positions else float("nan")
-    spread = float(logs.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
-    if json:
-        said = {"score": mean, "standard_error": spread, "n_sequences": n}
-        print_json({**said, "n_positions": n_positions, "per_position": each})
-        return
-    error = f" ± {spread:.4f}" if np.isfinite(spread) else ""
-    console().print(
-        f"{mean:.4f}{error} nats per sequence, {n} sequence{_plural(n)}; {each:.4f} nats per position",
-        markup=False,
-    )
-
-
-def predicted_numbers(
-    fitted: Any, data: Path, target: str | None, shares: list[float] | None, *, each: bool
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What comes next after each sequence, or at each position: a table's columns, and more for JSON."""
-    import numpy as np
-
-    from tacit.cli.answers.conditionals import checked_shares
-
+def predictions(
+    fitted: Any,
+    data: Path,
+    *,
+    target: str | None,
+    quantiles: Sequence[float] | None,
+    each: bool,
+) -> Predictions:
+    """The number that comes next after each sequence, or at each position."""
     read, name = sequences_for(fitted, data), target_of(fitted, target)
-    asked, place = checked_shares(shares, SHARES), list(fitted.names_).index(name)
+    levels, place = checked_levels(quantiles, QUANTILES), list(fitted.names_).index(name)
     means = fitted.expectation(read.series, all_positions=each)
-    quantiles = fitted.quantiles(read.series, [*asked, 0.5], all_positions=each)
-    labels = read.labels
-    if each:
-        means, quantiles, labels = np.concatenate(means), np.concatenate(quantiles), _each(read)
+    found = fitted.quantiles(read.series, [*levels, 0.5], all_positions=each)
     if len(fitted.names_) > 1:
-        means, quantiles = means[:, place], quantiles[:, place]
-    columns, said = told_numbers(name, asked, means, quantiles)
-    columns = columns if read.labels == [""] else {read.heading: labels, **columns}
-    said = {"sequences": labels, **said}
-    if each:
-        said |= number_errors(read.series.values[:, place], means, quantiles[:, -1])
-    return columns, said
+        if each:
+            means = [rows[:, place] for rows in means]
+            found = [rows[:, place] for rows in found]
+        else:
+            means, found = means[:, place], found[:, place]
+    return next_numbers(read, fitted.names_, name, levels, means, found, each=each)
 
 
-def _each(read: Read) -> list[str]:
-    """The label of each position."""
-    return [one for one, n in zip(read.labels, read.series.lengths, strict=True) for _ in range(n)]
+def states(fitted: Any, data: Path) -> Predictions:
+    """The Viterbi path, and the posterior of each position."""
+    read = sequences_for(fitted, data)
+    return states_by_position(fitted, read.series, read.labels, read.heading)
 
 
-def drawn_numbers(
-    fitted: Any, n: int, length: int | None, given: list[str] | None, seed: int | None
-) -> pa.Table:
-    """Sequences drawn from the model, or what follows a beginning, in the long form."""
-    import numpy as np
-    import pyarrow as pa
-
+def print_sample(
+    fitted: Any,
+    n: int,
+    length: int | None,
+    given: list[str] | None,
+    seed: int | None,
+    output: Path | None,
+    *,
+    json: bool,
+) -> None:
+    """Draw sequences, or what follows a beginning; in the long form."""
     length = length or 100
     drawn = fitted.sample(n, length, given=_prefix(fitted, given), random_state=seed)
-    label = fitted.diagnostics_.get(LAYOUT, {}).get("sequence") or "sequence"
-    columns = dict(zip(fitted.names_, drawn.reshape(n * length, -1).T, strict=True))
-    return pa.table({label: np.repeat(np.arange(n), length), **columns})
+    give_sample(fitted, drawn, n, length, output, json=json)
 
 
 def _prefix(fitted: Any, given: list[str] | None) -> Any:
@@ -183,44 +154,10 @@ def _prefix(fitted: Any, given: list[str] | None) -> Any:
         ) from error
 
 
-def describe(header: dict[str, Any], fitted: Any, *, json: bool) -> None:
-    """Tell what a model of numbers holds: how often each state is visited, and what it shows."""
-    import numpy as np
-    from rich.table import Table
-    from rich.text import Text
-
-    from tacit.cli.output import console, print_diagnostics, print_json
-
-    if json:
-        keys = ("estimator", "version", "format", "arguments")
-        said = {key: header.get(key) for key in keys}
-        more = {"columns": list(fitted.names_), "n_states": fitted.n_states_}
-        shown = {"means": fitted.means_, "covariances": fitted.covariances_}
-        print_json({**said, **more, **shown, "diagnostics": fitted.diagnostics_})
-        return
-    out, n = console(), len(fitted.names_)
-    out.print(
-        f"{header['estimator']}: {n} column{_plural(n)} of numbers, hidden states: {fitted.n_states_} "
-        f"(written by Tacit {header['version']})\n",
-        markup=False,
-    )
-    table = Table(box=None, pad_edge=False)
-    for heading in ("state", "visited", *fitted.names_):
-        table.add_column(Text(heading), justify="right")
-    deviations = np.sqrt(np.diagonal(fitted.covariances_, axis1=1, axis2=2))
-    for state, share in enumerate(fitted.parameters_.stationary):
-        pairs = zip(fitted.means_[state], deviations[state], strict=True)
-        cells = [f"{mean:.4g} ± {spread:.4g}" for mean, spread in pairs]
-        table.add_row(str(state), f"{share:.4f}", *cells)
-    out.print(table)
-    print_diagnostics(out, {k: v for k, v in fitted.diagnostics_.items() if k != "candidates"})
-
-
 def chosen_numbers(fitted: Any, data: Path, label: str | None) -> Series:
     """One sequence of a file: the one of this label, or the only one."""
     import numpy as np
 
-    from tacit.cli.answers.number_sequences import place_of
     from tacit.sequences.data.number_sequences import Series
 
     read = sequences_for(fitted, data)

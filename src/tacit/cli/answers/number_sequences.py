@@ -12,13 +12,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit.cli.answers.predictions import (
+    QUANTILES,
+    Predictions,
+    checked_levels,
+    mean_and_error,
+    number_errors,
+    number_predictions,
+)
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from tacit.sequences.data.number_sequences import Series
 
 LAYOUT = "layout"  # of the diagnostics
-SHARES = (0.05, 0.5, 0.95)  # of quantiles, where none are asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,31 +42,11 @@ class Read:
         """What the column of labels is called in a table of answers."""
         return str(self.layout["sequence"] or "sequence")
 
-
-def is_chain(fitted: Any) -> bool:
-    """Whether a model is one of sequences of numbers."""
-    return hasattr(fitted, "log_predictive")
-
-
-def table_model(path: Path) -> Any:
-    """The model of a file that answers about rows of a table, not about sequences."""
-    from tacit.cli.options import asked_model
-
-    fitted = asked_model(path)
-    check_of_rows(fitted)
-    return fitted
-
-
-def check_of_rows(fitted: Any) -> None:
-    """Raise where a model is one of sequences, and say what there is for these."""
-    from tacit.errors import NotAvailableError
-
-    if is_chain(fitted) or hasattr(fitted, "symbols_"):
-        picture = "forecast" if is_chain(fitted) else "plot"
-        raise NotAvailableError(
-            f"{type(fitted).__name__} is a model of sequences, which score, predict, sample, {picture} "
-            f"and info tell about"
-        )
+    @property
+    def by_position(self) -> list[str]:
+        """The label of each position."""
+        pairs = zip(self.labels, self.series.lengths, strict=True)
+        return [label for label, n in pairs for _ in range(n)]
 
 
 def read_sequences(table: pa.Table, *, label: str | None = None, together: bool = False) -> Read:
@@ -136,8 +124,8 @@ def _long(labels: list[Any], names: Sequence[str], matrix: Any, layout: dict[str
 # -- answers -----------------------------------------------------------------------------------
 
 
-def score_sequences(fitted: Any, data: Path, output: Path | None, *, json: bool) -> None:
-    """Tell the mean log-density of a sequence, and of a position given those before it."""
+def print_score(fitted: Any, data: Path, output: Path | None, *, json: bool) -> None:
+    """Print the mean log-density of a sequence, and of a position given those before it."""
     import numpy as np
 
     from tacit.cli.output import console, print_json, put_table
@@ -147,112 +135,100 @@ def score_sequences(fitted: Any, data: Path, output: Path | None, *, json: bool)
     if output is not None:
         import pyarrow as pa
 
-        put_table(pa.table({read.heading: read.labels, "log_density": logs}), output)
+        columns = {read.heading: read.labels, "length": read.series.lengths, "log_density": logs}
+        put_table(pa.table(columns), output)
+    mean, error, shown = mean_and_error(logs)
     n, n_positions = len(logs), int((~np.isnan(read.series.values).all(axis=1)).sum())
-    mean = float(logs.mean())
-    each = float(logs.sum() / n_positions) if n_positions else float("nan")
-    spread = float(logs.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
+    per_position = float(logs.sum() / n_positions) if n_positions else float("nan")
     if json:
-        said = {"score": mean, "standard_error": spread, "n_sequences": n}
-        said |= {"n_positions": n_positions, "per_position": each}
-        print_json({**said, "repairs": repairs})
+        score = {"score": mean, "standard_error": error, "n_sequences": n}
+        score |= {"n_positions": n_positions, "per_position": per_position}
+        print_json({**score, "repairs": repairs})
         return
-    error = f" ± {spread:.4f}" if np.isfinite(spread) else ""
-    plural = "" if n == 1 else "s"
     console().print(
-        f"{mean:.4f}{error} nats per sequence, {n} sequence{plural}; {each:.4f} nats per position",
+        f"{mean:.4f}{shown} nats per sequence, {n} sequence{'' if n == 1 else 's'}; {per_position:.4f} "
+        f"nats per position",
         markup=False,
     )
 
 
-def predicted_sequences(
-    fitted: Any, data: Path, target: str | None, shares: list[float] | None, *, each: bool
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What comes next after each sequence, or at each position: a table's columns, and more for JSON."""
+def predictions(
+    fitted: Any,
+    data: Path,
+    *,
+    target: str | None,
+    quantiles: Sequence[float] | None,
+    each: bool,
+) -> Predictions:
+    """The number that comes next after each sequence, or at each position."""
+    read, name = sequences_for(fitted, data), target_of(fitted, target)
+    levels = checked_levels(quantiles, QUANTILES)
+    options = {"target": name, "all_positions": each}
+    means = fitted.expectation(read.series, **options)
+    found = fitted.quantiles(read.series, [*levels, 0.5], **options)
+    return next_numbers(read, fitted.names_, name, levels, means, found, each=each)
+
+
+def next_numbers(
+    read: Read,
+    names: Sequence[str],
+    target: str,
+    levels: Sequence[float],
+    means: Any,
+    quantiles: Any,
+    *,
+    each: bool,
+) -> Predictions:
+    """A table of predicted numbers, by sequence, or by position."""
     import numpy as np
 
-    from tacit.cli.answers.conditionals import checked_shares
-
-    read = sequences_for(fitted, data)
-    name = target_of(fitted, target)
-    asked = checked_shares(shares, SHARES)
-    about = {"target": name, "all_positions": each}
-    means = fitted.expectation(read.series, **about)
-    quantiles = fitted.quantiles(read.series, [*asked, 0.5], **about)
-    labels = read.labels
+    labels, errors = read.labels, {}
     if each:
-        means, quantiles = np.concatenate(means), np.concatenate(quantiles)
-        labels = [
-            label for label, n in zip(labels, read.series.lengths, strict=True) for _ in range(n)
-        ]
-    columns, said = told_numbers(name, asked, means, quantiles)
+        means, quantiles, labels = (
+            np.concatenate(means),
+            np.concatenate(quantiles),
+            read.by_position,
+        )
+    columns, values = number_predictions(target, levels, means, quantiles)
     columns = columns if read.labels == [""] else {read.heading: labels, **columns}
-    said = {"sequences": labels, **said}
     if each:
-        cells = read.series.values[:, list(fitted.names_).index(name)]
-        said |= number_errors(cells, means, quantiles[:, -1])
-    return columns, said
+        cells = read.series.values[:, list(names).index(target)]
+        errors = number_errors(cells, means, quantiles[:, -1])
+    return Predictions(target, columns, {"sequences": labels, **values}, errors)
 
 
-def told_numbers(
-    name: str, shares: Sequence[float], means: Any, quantiles: Any
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Means and quantiles (row, share and whatever follows): a table's columns, and the same for JSON."""
-    from tacit.cli.answers.conditionals import percent
+def print_sample(
+    fitted: Any,
+    n: int,
+    length: int | None,
+    given: list[str] | None,
+    seed: int | None,
+    output: Path | None,
+    *,
+    json: bool,
+) -> None:
+    """Draw sequences; in the long form."""
+    from tacit.errors import NotAvailableError
 
-    names = [f"{name} {percent(share)}" for share in shares]
-    columns = {name: means, **dict(zip(names, quantiles.T, strict=False))}
-    rows = [dict(zip(map(str, shares), row, strict=False)) for row in quantiles.tolist()]
-    return columns, {"predicted": means, "quantiles": rows}
-
-
-def number_errors(cells: Any, means: Any, medians: Any) -> dict[str, Any]:
-    """How far predictions are from the cells that are known; nothing where none is."""
-    import numpy as np
-
-    known = np.isfinite(cells)
-    if not known.any():
-        return {}
-    return {
-        "known": int(known.sum()),
-        "mean_absolute_error": float(np.abs(cells - medians)[known].mean()),
-        "root_mean_square_error": float(np.sqrt(((cells - means)[known] ** 2).mean())),
-    }
+    if given:
+        raise NotAvailableError("sequences are drawn from their start; leave --given out")
+    length = length or 100
+    give_sample(fitted, fitted.sample(n, length, random_state=seed), n, length, output, json=json)
 
 
-def drawn_sequences(fitted: Any, n: int, length: int, seed: int | None) -> pa.Table:
-    """Sequences drawn from the model, in the long form."""
+def give_sample(
+    fitted: Any, drawn: Any, n: int, length: int, output: Path | None, *, json: bool
+) -> None:
+    """Write or print sequences of numbers that were drawn, in the long form."""
     import numpy as np
     import pyarrow as pa
 
-    drawn = fitted.sample(n, length, random_state=seed).reshape(n * length, -1)
+    from tacit.cli.output import check_table_path, give_table
+
+    check_table_path(output)
     label = fitted.diagnostics_.get(LAYOUT, {}).get("sequence") or "sequence"
-    columns = dict(zip(fitted.names_, drawn.T, strict=True))
-    return pa.table({label: np.repeat(np.arange(n), length), **columns})
-
-
-def describe(header: dict[str, Any], fitted: Any, *, json: bool) -> None:
-    """Tell what a model of sequences holds."""
-    from tacit.cli.output import console, print_diagnostics, print_json
-
-    if json:
-        keys = ("estimator", "version", "format", "arguments")
-        said = {key: header.get(key) for key in keys}
-        more = {"columns": fitted.names_, "n_states": fitted.n_states_}
-        print_json({**said, **more, "diagnostics": fitted.diagnostics_})
-        return
-    out = console()
-    plural = "" if len(fitted.names_) == 1 else "s"
-    kind = "operators of rank" if fitted.learn == "spectral" else "hidden states:"
-    out.print(
-        f"{header['estimator']}: {len(fitted.names_)} column{plural}, {kind} {fitted.n_states_} "
-        f"(written by Tacit {header['version']})\n",
-        markup=False,
-    )
-    for name, encoder in zip(fitted.names_, fitted.encoders_, strict=True):
-        grid = encoder.grid()
-        out.print(f"{name}: numbers, about {grid[0]:.4g} to {grid[-1]:.4g}", markup=False)
-    print_diagnostics(out, {k: v for k, v in fitted.diagnostics_.items() if k != "candidates"})
+    columns = dict(zip(fitted.names_, drawn.reshape(n * length, -1).T, strict=True))
+    give_table(pa.table({label: np.repeat(np.arange(n), length), **columns}), output, json=json)
 
 
 def chosen_sequence(fitted: Any, data: Path, label: str | None) -> Any:

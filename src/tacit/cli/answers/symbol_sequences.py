@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.answers.number_sequences import LAYOUT
+from tacit.cli.answers.number_sequences import LAYOUT, place_of
+from tacit.cli.answers.predictions import Predictions, mean_and_error
+from tacit.cli.answers.states import states_by_position
 
 if TYPE_CHECKING:
     from tacit.sequences.data.sequences import Sequences
@@ -46,11 +48,6 @@ class Read:
     sequences: Sequences
     labels: list[str]  # (sequence,)  what each is called
     heading: str  # what the column of labels is called in a table of answers
-
-
-def is_symbolic(fitted: Any) -> bool:
-    """Whether a model is one of sequences of symbols."""
-    return bool(getattr(fitted, "symbols_", ()))
 
 
 def read_file(
@@ -144,10 +141,10 @@ def _tell(model: Any, learnt_from: Sequences, output: Path, *, json: bool) -> No
     n, n_positions = len(learnt_from.lengths), learnt_from.n_positions
     if json:
         said = {"model": str(output), "n_sequences": n, "n_positions": n_positions}
-        said |= {"n_symbols": model.n_symbols_, **_size(model)}
+        said |= {"n_symbols": model.n_symbols_, **size_of(model)}
         print_json({**said, "candidates": model.diagnostics_.get("candidates")})
         return
-    size = ", ".join(f"{name} {number}" for name, number in _said_size(model))
+    size = _size_in_words(model)
     console().print(
         f"{n} sequence{'' if n == 1 else 's'}, {n_positions} positions, {model.n_symbols_} symbols; "
         f"{size}; saved as {output}",
@@ -155,25 +152,24 @@ def _tell(model: Any, learnt_from: Sequences, output: Path, *, json: bool) -> No
     )
 
 
-def _size(model: Any) -> dict[str, Any]:
-    """How large a model is."""
-    if not hasattr(model, "n_states_"):
-        return {"rank": model.rank_}
-    parts = {"n_automata": len(model.parts_)} if hasattr(model, "parts_") else {}
+def size_of(model: Any) -> dict[str, int]:
+    """How large a model is: its rank, or its states and of an ensemble its automata."""
+    if not model.can("transitions"):
+        return {"rank": model.rank_ if model.can("ends") else model.n_states_}
+    parts = {"n_automata": len(model.parts_)} if model.can("ends") else {}
     return {"n_states": model.n_states_, **parts}
 
 
-def _said_size(model: Any) -> list[tuple[str, int]]:
-    operators = getattr(model, "learn", None) == "spectral"
-    words = {"rank": "rank", "n_states": "rank" if operators else "hidden states:"}
-    return [(words.get(name, "automata:"), number) for name, number in _size(model).items()]
+def _size_in_words(model: Any) -> str:
+    words = {"rank": "rank", "n_states": "hidden states:", "n_automata": "automata:"}
+    return ", ".join(f"{words[name]} {number}" for name, number in size_of(model).items())
 
 
 # -- answers -------------------------------------------------------------------------------------
 
 
-def score_symbols(fitted: Any, data: Path, output: Path | None, *, json: bool) -> None:
-    """Tell the mean log-probability of a sequence, and of a symbol given those before it."""
+def print_score(fitted: Any, data: Path, output: Path | None, *, json: bool) -> None:
+    """Print the mean log-probability of a sequence, and of a symbol given those before it."""
     import numpy as np
 
     from tacit.cli.output import console, print_json, put_table
@@ -190,67 +186,93 @@ def score_symbols(fitted: Any, data: Path, output: Path | None, *, json: bool) -
         columns = {read.heading: read.labels, "length": read.sequences.lengths, "log_prob": logs}
         put_table(pa.table(columns), output)
     n_symbols = int((read.sequences.codes >= 0).sum())
-    n_events = n_symbols + (n if _says_ends(fitted) else 0)
-    mean, each = float(logs.mean()), float(logs.sum() / n_events) if n_events else float("nan")
-    spread = float(logs.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
-    perplexity = float(np.exp(-each))
+    n_events = n_symbols + (n if fitted.can("ends") else 0)
+    per_symbol = float(logs.sum() / n_events) if n_events else float("nan")
+    perplexity = float(np.exp(-per_symbol))
+    mean, error, shown = mean_and_error(logs)
     if json:
-        said = {"score": mean, "standard_error": spread, "n_sequences": n, "n_symbols": n_symbols}
-        print_json({**said, "per_symbol": each, "perplexity": perplexity, "repairs": repairs})
+        score = {"score": mean, "standard_error": error, "n_sequences": n, "n_symbols": n_symbols}
+        score |= {"per_symbol": per_symbol, "perplexity": perplexity}
+        print_json({**score, "repairs": repairs})
         return
-    error = f" ± {spread:.4f}" if np.isfinite(spread) else ""
-    counted = " or end" if _says_ends(fitted) else ""
+    counted = " or end" if fitted.can("ends") else ""
     console().print(
-        f"{mean:.4f}{error} nats per sequence, {n} sequence{'' if n == 1 else 's'}; {each:.4f} nats per "
-        f"symbol{counted}, perplexity {perplexity:.4g}",
+        f"{mean:.4f}{shown} nats per sequence, {n} sequence{'' if n == 1 else 's'}; {per_symbol:.4f} nats "
+        f"per symbol{counted}, perplexity {perplexity:.4g}",
         markup=False,
     )
 
 
-def _says_ends(fitted: Any) -> bool:
-    return hasattr(fitted, "spectral_radius_")
-
-
-def predicted_symbols(
-    fitted: Any, data: Path, *, each: bool
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What comes next after each sequence, or at each position: a table's columns, and more for JSON."""
+def predictions(
+    fitted: Any,
+    data: Path,
+    *,
+    target: str | None,
+    quantiles: Any,
+    each: bool,
+) -> Predictions:
+    """The symbol that comes next after each sequence, or at each position, with all probabilities."""
     import numpy as np
 
+    from tacit.errors import ArgumentError
+
+    if target is not None or quantiles:
+        raise ArgumentError(
+            "it is the next symbol that is predicted; leave --target and --quantile out"
+        )
     read = sequences_for(fitted, data)
     sequences, labels = read.sequences, read.labels
-    chances = fitted.predict_next_proba(sequences, all_positions=each)
+    probabilities = fitted.predict_next_proba(sequences, all_positions=each)
     if each:
-        chances = np.concatenate([np.zeros((0, chances[0].shape[1] if chances else 0)), *chances])
-        labels = [one for one, n in zip(labels, sequences.lengths, strict=True) for _ in range(n)]
-    names = [str(symbol) for symbol in fitted.symbols_]
-    if _says_ends(fitted):
-        names.append(_END)
-    best = chances.argmax(axis=1) if len(chances) else np.zeros(0, dtype=np.int64)
-    columns: dict[str, Any] = {read.heading: labels, "next": [names[code] for code in best]}
+        width = probabilities[0].shape[1] if probabilities else 0
+        probabilities = np.concatenate([np.zeros((0, width)), *probabilities])
+        pairs = zip(labels, sequences.lengths, strict=True)
+        labels = [label for label, n in pairs for _ in range(n)]
+    names = [str(symbol) for symbol in fitted.symbols_] + [_END] * fitted.can("ends")
+    best = probabilities.argmax(axis=1) if len(probabilities) else np.zeros(0, dtype=np.int64)
+    predicted = [names[code] for code in best]
+    columns: dict[str, Any] = {read.heading: labels, "next": predicted}
     if each:
         starts = np.repeat(sequences.ends[:-1], sequences.lengths)
         columns["position"] = np.arange(sequences.n_positions) - starts
-    for place, name in enumerate(names):
-        columns[f"P({name})"] = chances[:, place]
-    rows = [dict(zip(names, row, strict=True)) for row in chances.tolist()]
-    said: dict[str, Any] = {"sequences": labels, "predicted": columns["next"]}
-    said["probabilities"] = rows
+    columns |= {f"P({name})": probabilities[:, place] for place, name in enumerate(names)}
+    rows = [dict(zip(names, row, strict=True)) for row in probabilities.tolist()]
+    errors = {}
     if each:
         known = sequences.codes >= 0
         right = int((best == sequences.codes)[known].sum())
-        said |= {"known": int(known.sum()), "right": right}
-    return columns, said
+        errors = {"known": int(known.sum()), "right": right}
+    values = {"sequences": labels, "predicted": predicted, "probabilities": rows}
+    return Predictions("next", columns, values, errors)
 
 
-def drawn_symbols(
-    fitted: Any, n: int, length: int | None, given: list[str] | None, seed: int | None
-) -> list[list[Any]]:
-    """Sequences drawn from the model, or what follows a beginning."""
-    more: dict[str, Any] = {"given": _prefix(fitted, given), "random_state": seed}
-    if _says_ends(fitted):
-        return list(fitted.sample(n, max_length=length or 1000, **more))
-    return list(fitted.sample(n, length or 100, **more))
+def states(fitted: Any, data: Path) -> Predictions:
+    """The Viterbi path, and the posterior of each position."""
+    read = sequences_for(fitted, data)
+    return states_by_position(fitted, read.sequences, read.labels, read.heading)
+
+
+def print_sample(
+    fitted: Any,
+    n: int,
+    length: int | None,
+    given: list[str] | None,
+    seed: int | None,
+    output: Path | None,
+    *,
+    json: bool,
+) -> None:
+    """Draw sequences, or what follows a beginning: a row for each symbol, or a line for each sequence."""
+    from tacit.cli.output import check_table_path
+
+    if not is_lines(output):
+        check_table_path(output)
+    options: dict[str, Any] = {"given": _prefix(fitted, given), "random_state": seed}
+    if fitted.can("ends"):
+        drawn = fitted.sample(n, max_length=length or 1000, **options)
+    else:
+        drawn = fitted.sample(n, length or 100, **options)
+    _give_sample(list(drawn), fitted, output, json=json)
 
 
 def _prefix(fitted: Any, given: list[str] | None) -> Any:
@@ -264,7 +286,7 @@ def _prefix(fitted: Any, given: list[str] | None) -> Any:
     return [tokens]
 
 
-def put_drawn(drawn: list[list[Any]], fitted: Any, output: Path | None, *, json: bool) -> None:
+def _give_sample(drawn: list[list[Any]], fitted: Any, output: Path | None, *, json: bool) -> None:
     """Write and print sequences: a row for each symbol, or with .txt a line for each sequence."""
     import pyarrow as pa
 
@@ -311,34 +333,9 @@ def _write_lines(drawn: list[list[Any]], output: Path) -> None:
     write_bytes(output, text.encode())
 
 
-def describe(header: dict[str, Any], fitted: Any, *, json: bool) -> None:
-    """Tell what a model of sequences holds."""
-    from tacit.cli.output import console, print_diagnostics, print_json
-
-    if json:
-        keys = ("estimator", "version", "format", "arguments")
-        said = {key: header.get(key) for key in keys}
-        more = {"symbols": [str(each) for each in fitted.symbols_], **_size(fitted)}
-        print_json({**said, **more, "diagnostics": fitted.diagnostics_})
-        return
-    out = console()
-    size = ", ".join(f"{name} {number}" for name, number in _said_size(fitted))
-    out.print(
-        f"{header['estimator']}: {len(fitted.symbols_)} symbols, {size} "
-        f"(written by Tacit {header['version']})\n",
-        markup=False,
-    )
-    shown = ", ".join(str(each) for each in fitted.symbols_[:20])
-    more_symbols = ", ..." if len(fitted.symbols_) > 20 else ""
-    out.print(f"symbols: {shown}{more_symbols}", markup=False)
-    print_diagnostics(out, {k: v for k, v in fitted.diagnostics_.items() if k != "candidates"})
-
-
 def chosen_symbols(fitted: Any, data: Path, label: str | None) -> Sequences:
     """One sequence of a file: the one of this label, or the only one."""
     import numpy as np
-
-    from tacit.cli.answers.number_sequences import place_of
 
     read = sequences_for(fitted, data)
     return read.sequences.take(np.array([place_of(read.labels, label, data)]))

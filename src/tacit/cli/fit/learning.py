@@ -156,7 +156,7 @@ def tell(model: Any, output: Path, *, json: bool) -> None:
             "candidates": diagnostics.get("candidates"),
             "newick": model.topology_.to_newick(),
         }
-        if hasattr(model, "junction_"):
+        if model.can("junction"):
             said |= {"n_states": model.node_states_, "treewidth": model.junction_.treewidth}
         print_json(said)
         return
@@ -168,7 +168,7 @@ def tell(model: Any, output: Path, *, json: bool) -> None:
         between += f" with {span} states"
     if len(every) > 1:
         between += f" in {len(every)} trees"
-    if hasattr(model, "junction_"):
+    if model.can("junction"):
         between += f", treewidth {model.junction_.treewidth}"
     console().print(
         f"{len(model.schema_)} columns, {diagnostics['n_rows']} rows, {between}; saved as {output}",

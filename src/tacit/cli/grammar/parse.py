@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli.fit.learning import Jobs
-from tacit.cli.options import Json, TreesOutput, is_grammar, model_of_kind
+from tacit.cli.kinds import model_of_kind
+from tacit.cli.options import Json, TreesOutput
 from tacit.cli.parse.apply import Failures, counted, located_sentences_of, note_of_tags
 
 if TYPE_CHECKING:
@@ -276,7 +277,7 @@ def in_order(
 
 def load_grammar(path: Path) -> LatentPCFG:
     """The grammar that a file holds; see `model_of_kind`."""
-    fitted: LatentPCFG = model_of_kind(path, is_grammar, "grammar of a treebank")
+    fitted: LatentPCFG = model_of_kind(path, "grammar")
     return fitted
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.options import Json, is_language_model, model_of_kind
+from tacit.cli.kinds import model_of_kind
+from tacit.cli.options import Json
 
 if TYPE_CHECKING:
     from tacit.language.language_queries import LanguageModel
@@ -200,7 +201,7 @@ def arpa(
         model.save(target)
     else:
         loaded = _load(source)
-        if not isinstance(loaded, BackoffLM):
+        if not loaded.can("arpa"):
             raise NotAvailableError(
                 f"ARPA files hold n-grams with back-off weights, but this is a {type(loaded).__name__}"
             )
@@ -210,40 +211,6 @@ def arpa(
         print_json({"output": str(target), "n_grams": model.diagnostics_["n_grams"]})
         return
     console().print(f"{grams_of(model.diagnostics_)} written to {target}", markup=False)
-
-
-def describe(header: dict[str, Any], fitted: Any, *, json: bool) -> None:
-    """Print the diagnostics of a model."""
-    from tacit.cli.output import console, print_json
-
-    said = {
-        "estimator": header["estimator"],
-        "version": header["version"],
-        "format": header["format"],
-        "arguments": header.get("arguments", {}),
-        "diagnostics": fitted.diagnostics_,
-    }
-    if json:
-        print_json(said)
-        return
-    out = console()
-    out.print(f"{header['estimator']} of version {header['version']}", markup=False)
-    for name, value in fitted.diagnostics_.items():
-        out.print(f"{name.replace('_', ' ')}: {_plain(value)}", markup=False)
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, list):
-        return (
-            "; ".join(map(_plain, value))
-            if value and isinstance(value[0], list)
-            else (", ".join(map(_plain, value)))
-        )
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_plain(each)}" for name, each in value.items())
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _prepared(path: Path, markers: Markers | None) -> LanguageModel:
@@ -263,7 +230,7 @@ def _load(path: Path) -> LanguageModel:
         raise missing_file(path, "model file")
     if ARPA in path.suffixes:
         return BackoffLM.from_arpa(path)
-    fitted: LanguageModel = model_of_kind(path, is_language_model, "language model")
+    fitted: LanguageModel = model_of_kind(path, "language")
     return fitted
 
 

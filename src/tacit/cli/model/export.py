@@ -34,8 +34,8 @@ def export(
 
     Of a mixture, BIF holds the one tree that is asked for, and Newick one tree per line.
     """
-    from tacit.cli.answers.number_sequences import table_model
     from tacit.cli.answers.trees import trees_of
+    from tacit.cli.kinds import model_that_can
     from tacit.core.files.atomic import write_text
     from tacit.errors import ArgumentError, NotAvailableError
     from tacit.trees.model.components import chosen_component
@@ -45,9 +45,9 @@ def export(
         raise ArgumentError(
             f"{str(output)!r} is of no known kind; end it with .bif (Bayesian network) or .nwk (tree)"
         )
-    fitted = table_model(model)
+    fitted = model_that_can(model, "tree", "tree to write", "table")
     if suffix == ".bif":
-        if not hasattr(fitted, "to_bif"):
+        if "bif" not in fitted.abilities:
             raise NotAvailableError(
                 f"BIF holds probability tables of categories, and a {type(fitted).__name__} has none; "
                 f"its tree can be written as .nwk"

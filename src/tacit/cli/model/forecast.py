@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli.options import Data, Model, Picture, asked_model
+from tacit.cli.options import Data, Model, Picture
 
 
 def forecast(
@@ -29,20 +29,15 @@ def forecast(
 ) -> None:
     """Draw a sequence of DATA over the density that each of its numbers had, given those before it.
 
-    For models of sequences (tacit fit kernel-hmm); the numbers themselves are told by tacit predict.
+    For models of sequences (tacit fit kernel-hmm); for the numbers themselves use tacit predict.
     """
     from tacit import plot
-    from tacit.cli.answers.number_sequences import chosen_sequence, is_chain, target_of
+    from tacit.cli.answers.number_sequences import chosen_sequence, target_of
+    from tacit.cli.kinds import model_that_can
     from tacit.cli.model.plot import picture_kind, save_picture
-    from tacit.errors import NotAvailableError
 
     picture_kind(output)  # before the work, not after it
-    fitted = asked_model(model)
-    if not is_chain(fitted):
-        raise NotAvailableError(
-            f"{type(fitted).__name__} has no densities over time; forecasts are for sequences of numbers "
-            f"(fit kernel-hmm)"
-        )
+    fitted = model_that_can(model, "forecast", "densities over time (fit kernel-hmm)")
     numbers = chosen_sequence(fitted, data, sequence)
     column = target_of(fitted, target)
     save_picture(plot.forecast(fitted, numbers, target=column, last=last, n_ahead=ahead), output)

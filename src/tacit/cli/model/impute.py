@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tacit.cli.options import Data, Json, Model, TableOutput, Unknown
+from tacit.cli.options import (
+    Data,
+    Json,
+    Model,
+    TableOutput,
+    Unknown,
+    number_places,
+    take_unknown_as_missing,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,28 +42,28 @@ def impute(
 
     Columns that the model does not know are left as they are; columns that DATA lacks are added.
     """
-    from tacit.cli.answers.number_sequences import table_model
     from tacit.cli.answers.table_files import arrow_table
+    from tacit.cli.kinds import model_that_can
     from tacit.cli.output import check_table_path, console, print_json, print_rows, put_table
 
     check_table_path(output)
-    fitted = table_model(model)
+    fitted = model_that_can(model, "impute", "columns to fill in", "table")
     if unknown_as_missing:
-        fitted.set_params(unknown="missing")
+        take_unknown_as_missing(fitted)
     before = arrow_table(data)
-    known = {"numbers": numbers.value} if getattr(fitted.schema_, "continuous", ()) else {}
+    known = {"numbers": numbers.value} if number_places(fitted) else {}
     filled = fitted.impute(data, **known)
     table = _together(before, filled)
-    holes = sum(_n_missing(before, name) for name in filled.column_names)
+    n_filled = sum(_n_missing(before, name) for name in filled.column_names)
     if json and output is None:
         print_rows(table)
         return
     put_table(table, output)
     if json:
-        print_json({"n_rows": table.num_rows, "n_filled": holes, "output": str(output)})
+        print_json({"n_rows": table.num_rows, "n_filled": n_filled, "output": str(output)})
     elif output is not None:
         console().print(
-            f"{holes} cells of {table.num_rows} rows filled, written to {output}", markup=False
+            f"{n_filled} cells of {table.num_rows} rows filled, written to {output}", markup=False
         )
 
 

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.options import (
-    ComponentNumber,
-    Given,
-    Model,
-    Picture,
-    asked_model,
-    given_lists,
-    is_topic_model,
-)
+from tacit.cli.options import ComponentNumber, Given, Model, Picture, given_lists
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +24,7 @@ class Kind(StrEnum):
 
 WhatIsDrawn = Annotated[
     Kind | None,
-    typer.Option(help="What is drawn; else the tree, or the states and moves of a chain."),
+    typer.Option(help="What is drawn; else the tree, or states and transitions."),
 ]
 DensityOf = Annotated[
     str | None,
@@ -63,15 +55,16 @@ def plot(
 ) -> None:
     """Draw the tree of a model, the density of a column given others, or singular values.
 
-    Of a hidden Markov model or an automaton, its states and moves, or what a sequence says of the states.
+    Of a hidden Markov model or an automaton, its states and transitions, or the posterior of the states
+    of a sequence.
     Of topics, their weights and words.
     Of a mixture the heaviest tree is drawn, or the one asked for. With --density and --given COLUMN=A|B
     there is one curve for each value, numbers as well.
 
     For example: tacit plot model.tacit -o income.svg --density income --given "smoker=yes|no"
     """
-    from tacit.cli.answers.number_sequences import check_of_rows
-    from tacit.errors import NotAvailableError
+    from tacit import load
+    from tacit.cli.kinds import check_can
 
     if density is None and given:
         raise typer.BadParameter("it goes with --density", param_hint="--given")
@@ -82,66 +75,50 @@ def plot(
             "it goes neither with --kind nor with --component", param_hint="--density"
         )
     picture_kind(output)  # before the work, not after it
-    fitted = asked_model(model, topics=True)
-    if is_topic_model(fitted):
-        axes = _topics(fitted, kind, asked=density or posterior)
-    elif hasattr(fitted, "symbols_"):
-        if density is not None or component is not None or kind is Kind.tree:
-            check_of_rows(fitted)  # says what there is
-        axes = _chain(fitted, kind, posterior, sequence)
+    fitted = load(model)
+    if posterior is not None:
+        if kind is not None:
+            raise typer.BadParameter("it does not go with --kind", param_hint="--posterior")
+        check_can(fitted, "paths", "hidden states over time (fit hmm)")
+        axes = _posterior(fitted, posterior, sequence)
+    elif density is not None:
+        check_can(fitted, "predict", "columns with densities", "table")
+        axes = _density(fitted, density, given)
     else:
-        check_of_rows(fitted)
-        if kind is Kind.transitions or posterior is not None:
-            raise NotAvailableError(
-                f"{type(fitted).__name__} is a model of rows; states over time are those of sequences "
-                f"(fit hmm)"
-            )
-        axes = (
-            _rows(fitted, kind, component) if density is None else _density(fitted, density, given)
-        )
+        axes = _picture(fitted, kind, component)
     save_picture(axes, output)
 
 
-def _rows(fitted: Any, kind: Kind | None, component: int | None) -> Axes:
-    """The picture of a model of rows: a tree of it, or singular values."""
+def _picture(fitted: Any, kind: Kind | None, component: int | None) -> Axes:
+    """What is drawn of a model by default, or the picture of this name."""
     from tacit import plot as pictures
     from tacit.cli.answers.trees import trees_of
+    from tacit.cli.kinds import check_can, not_available
     from tacit.trees.model.components import chosen_component
 
     if kind is Kind.singular_values:
+        check_can(fitted, "singular values", "singular values", fitted.kind)
         return pictures.singular_values(fitted)
+    if fitted.kind == "topics" and kind is None and component is None:
+        return pictures.topics(fitted)
+    if kind is Kind.transitions or (kind is None and fitted.kind == "sequences"):
+        check_can(fitted, "transitions", "states with transitions (fit hmm)")
+        return pictures.transitions(fitted)
+    if "tree" not in fitted.abilities:
+        raise not_available(fitted, "has no tree to draw" if kind else "has no picture")
     if component is None:
         return pictures.tree(fitted)
     return pictures.tree(chosen_component(trees_of(fitted), component))
 
 
-def _chain(fitted: Any, kind: Kind | None, posterior: Path | None, sequence: str | None) -> Axes:
-    """The picture of a model of sequences with hidden states, or of an automaton."""
+def _posterior(fitted: Any, data: Path, sequence: str | None) -> Axes:
+    """The hidden states over time of a sequence of a file."""
     from tacit import plot as pictures
-    from tacit.cli.answers.gaussian_hmm import chosen_numbers, shows_numbers
+    from tacit.cli.answers.gaussian_hmm import chosen_numbers
     from tacit.cli.answers.symbol_sequences import chosen_symbols
 
-    if posterior is not None:
-        if kind is not None:
-            raise typer.BadParameter("it does not go with --kind", param_hint="--posterior")
-        chosen = chosen_numbers if shows_numbers(fitted) else chosen_symbols
-        return pictures.posterior(fitted, chosen(fitted, posterior, sequence))
-    if kind is Kind.singular_values:
-        return pictures.singular_values(fitted)
-    return pictures.transitions(fitted)
-
-
-def _topics(fitted: Any, kind: Kind | None, *, asked: Any) -> Axes:
-    """The picture of topics, or of the eigenvalues of pairs of words, where no other one is asked for."""
-    from tacit import plot as pictures
-    from tacit.errors import NotAvailableError
-
-    if asked or kind not in (None, Kind.singular_values):
-        raise NotAvailableError(
-            f"{type(fitted).__name__} has two pictures: topics with their weights and words, and with --kind "
-            f"singular-values how many topics pairs of words show"
-        )
-    return pictures.singular_values(fitted) if kind else pictures.topics(fitted)
+    chosen = chosen_numbers if fitted.can("numbers") else chosen_symbols
+    return pictures.posterior(fitted, chosen(fitted, data, sequence))
 
 
 def _density(fitted: Any, target: str, given: list[str] | None) -> Axes:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.options import Given, Json, Model, Shares, given_lists, given_values, holds_numbers
+from tacit.cli.options import (
+    Given,
+    Json,
+    Model,
+    Quantiles,
+    given_lists,
+    given_values,
+    holds_numbers,
+)
 
 if TYPE_CHECKING:
     from tacit.cli.answers.conditionals import Answer
@@ -24,11 +32,11 @@ def query(
             "--target",
             "-t",
             metavar="COLUMN",
-            help="What is asked; repeat it for a joint answer about categories.",
+            help="The column; repeat it for a joint distribution of categories.",
         ),
     ],
     given: Given = None,
-    shares: Shares = None,
+    quantiles: Quantiles = None,
     density: Annotated[
         bool, typer.Option("--density", help="Print the density of a column of numbers, too.")
     ] = False,
@@ -36,36 +44,36 @@ def query(
 ) -> None:
     """The distribution of one column, or of several together, given what is known.
 
-    Of a column of categories their probabilities are told, of a column of numbers its mean and quantiles.
+    For a column of categories these are their probabilities, for a column of numbers its mean and quantiles.
 
     For example: tacit query model.tacit --given age=old --given "smoker=yes|no" --target cough
     """
     from tacit.cli.answers.conditionals import category_answer
-    from tacit.cli.answers.number_sequences import table_model
+    from tacit.cli.kinds import model_that_can
     from tacit.errors import ArgumentError
 
-    fitted = table_model(model)
+    fitted = model_that_can(model, "predict", "columns to query", "table")
     known = given_lists(fitted, given)
     given_values(fitted, given)  # raises where several numbers are given
     for name in target:
         if name in known:
-            raise ArgumentError(f"{name!r} is both asked for and given")
-    numbers = [name for name in target if holds_numbers(fitted.schema_, name)]
+            raise ArgumentError(f"{name!r} is both --target and --given")
+    numbers = [name for name in target if holds_numbers(fitted, name)]
     if not numbers:
-        if density or shares:
+        if density or quantiles:
             raise ArgumentError(
                 f"column {target[0]!r} holds categories; --density and --quantile are for numbers"
             )
-        _tell_categories(target, known, category_answer(fitted, target, known), json=json)
+        _print_categories(target, known, category_answer(fitted, target, known), json=json)
         return
     if len(target) > 1:
         raise ArgumentError(
-            f"column {numbers[0]!r} holds numbers, which have no joint table; ask for it alone"
+            f"column {numbers[0]!r} holds numbers, which have no joint table; query it alone"
         )
-    _tell_number(fitted, numbers[0], known, shares, density=density, json=json)
+    _show_number(fitted, numbers[0], known, quantiles, density=density, json=json)
 
 
-def _tell_categories(
+def _print_categories(
     target: list[str],
     known: Mapping[str, Sequence[Any]],
     answer: dict[tuple[Any, ...], float],
@@ -76,8 +84,8 @@ def _tell_categories(
 
     if json:
         rows = [
-            {**dict(zip(target, values, strict=True)), "probability": chance}
-            for values, chance in answer.items()
+            {**dict(zip(target, values, strict=True)), "probability": probability}
+            for values, probability in answer.items()
         ]
         print_json({"target": target, "given": _plain(known), "probabilities": rows})
         return
@@ -93,39 +101,42 @@ def _tell_categories(
         table.add_column(Text(name))
     table.add_column("", justify="right")
     table.add_column("")
-    for values, chance in answer.items():
+    for values, probability in answer.items():
         cells = [Text(str(value)) for value in values]
-        table.add_row(*cells, f"{chance:.4f}", Text("█" * round(_BAR * chance), style="cyan"))
+        table.add_row(
+            *cells, f"{probability:.4f}", Text("█" * round(_BAR * probability), style="cyan")
+        )
     out.print(table)
 
 
-def _tell_number(
+def _show_number(
     fitted: Any,
     target: str,
     known: Mapping[str, Sequence[Any]],
-    shares: list[float] | None,
+    quantiles: list[float] | None,
     *,
     density: bool,
     json: bool,
 ) -> None:
-    from tacit.cli.answers.conditionals import SHARES, checked_shares, number_answer
+    from tacit.cli.answers.conditionals import QUANTILES, number_answer
+    from tacit.cli.answers.predictions import checked_levels
     from tacit.cli.output import print_json
 
-    asked = checked_shares(shares, SHARES)
+    levels = checked_levels(quantiles, QUANTILES)
     places = None if json else _PLACES
-    answer = number_answer(fitted, target, known, asked, n_places=places)
+    answer = number_answer(fitted, target, known, levels, n_places=places)
     if not json:
         _print_number(target, known, answer, density=density)
         return
-    said: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "target": target,
         "given": _plain(known),
         "mean": answer.mean,
-        "quantiles": {str(share): value for share, value in answer.quantiles.items()},
+        "quantiles": {str(level): value for level, value in answer.quantiles.items()},
     }
     if density:
-        said["density"] = {"grid": answer.grid, "values": answer.density}
-    print_json(said)
+        facts["density"] = {"grid": answer.grid, "values": answer.density}
+    print_json(facts)
 
 
 def _print_number(
@@ -135,7 +146,7 @@ def _print_number(
     from rich.table import Table
     from rich.text import Text
 
-    from tacit.cli.answers.conditionals import percent
+    from tacit.cli.answers.predictions import percent
     from tacit.cli.output import console
 
     out = console()
@@ -144,8 +155,8 @@ def _print_number(
     table.add_column()
     table.add_column(justify="right")
     table.add_row("mean", f"{answer.mean:.6g}")
-    for share, value in answer.quantiles.items():
-        table.add_row(percent(share), f"{value:.6g}")
+    for level, value in answer.quantiles.items():
+        table.add_row(percent(level), f"{value:.6g}")
     out.print(table)
     if not density:
         return

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tacit.cli.options import Json, Model, TableOutput, asked_model, given_values
+from tacit.cli.options import Json, Model, TableOutput
 
 SampleGiven = Annotated[
     list[str] | None,
@@ -42,34 +42,11 @@ def sample(
 
     Sequences of symbols are written in the long form, or with -o FILE.txt as a line for each.
     """
-    from tacit.cli.answers.gaussian_hmm import drawn_numbers, shows_numbers
-    from tacit.cli.answers.number_sequences import drawn_sequences, is_chain
-    from tacit.cli.answers.symbol_sequences import drawn_symbols, is_lines, is_symbolic, put_drawn
-    from tacit.cli.output import check_table_path, give_table
-    from tacit.errors import NotAvailableError
+    from tacit.cli.answers.symbol_sequences import is_lines
+    from tacit.cli.kinds import answers_for, model_that_can
+    from tacit.cli.output import check_table_path
 
     if not is_lines(output):
         check_table_path(output)
-    fitted = asked_model(model)
-    if is_symbolic(fitted):
-        put_drawn(drawn_symbols(fitted, n, length, given, seed), fitted, output, json=json)
-        return
-    check_table_path(output)
-    if shows_numbers(fitted):
-        table = drawn_numbers(fitted, n, length, given, seed)
-    elif is_chain(fitted):
-        if given:
-            raise NotAvailableError("sequences are drawn from their start; leave --given out")
-        table = drawn_sequences(fitted, n, length or 100, seed)
-    elif length is not None:
-        raise NotAvailableError(f"{type(fitted).__name__} draws rows; leave --length out")
-    else:
-        known = given_values(fitted, given)
-        several = [name for name, value in known.items() if isinstance(value, set)]
-        if several and hasattr(fitted, "gaussian_"):
-            raise NotAvailableError(
-                f"{type(fitted).__name__} draws given one value of each column; give one of "
-                f"{several[0]!r}"
-            )
-        table = fitted.sample(n, given=known, random_state=seed, like="pyarrow")
-    give_table(table, output, json=json)
+    fitted = model_that_can(model, "sample", "rows or sequences to draw")
+    answers_for(fitted).print_sample(fitted, n, length, given, seed, output, json=json)

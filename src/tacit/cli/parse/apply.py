@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.options import Json, TreesOutput, is_parser, model_of_kind
+from tacit.cli.kinds import model_of_kind
+from tacit.cli.options import Json, TreesOutput
 
 if TYPE_CHECKING:
     from tacit.errors import DataError, TacitError
@@ -277,11 +278,10 @@ class Parser:
         confidence: bool = False,
     ) -> None:
         from tacit.errors import NotAvailableError
-        from tacit.parsing.span_parser import SpanParser
 
         self.model = load_parser(path)
         self.tags = Tags(tags_map, kept_map(path, self.model.diagnostics_))
-        self._by_metric = isinstance(self.model, SpanParser)
+        self._by_metric = self.model.can("confidence")
         self._unseen: dict[str, None] = {}
         if not self._by_metric and confidence:
             raise NotAvailableError(
@@ -364,4 +364,4 @@ class Parser:
 
 def load_parser(path: Path) -> Any:
     """The parser that a file holds; see `model_of_kind`."""
-    return model_of_kind(path, is_parser, "parser without labels")
+    return model_of_kind(path, "parser")

@@ -55,8 +55,9 @@ class LineScores:
 
     def sums(self) -> Array:
         """(line,) the log-probability of each line."""
-        totals = np.concatenate([[0.0], np.cumsum(self.log_probs)])
-        return np.diff(totals[np.concatenate([[0], self.ends])])
+        starts = np.concatenate([[0], self.ends])[:-1]
+        sums: Array = np.add.reduceat(self.log_probs, starts) if len(starts) else np.zeros(0)
+        return sums
 
 
 def begin_state(model: GramModel) -> int:

@@ -1,0 +1,235 @@
+"""Every kind of model, and every command that takes one: an answer, or one line that says why not."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import tacit
+from tacit.cli import app
+from tacit.core.model import Model
+
+STORED = sorted((Path(__file__).parents[1] / "files" / "stored").glob("*.tacit"))
+WORDS = "the dog saw a cat", "a cat saw the dog", "the cat saw"
+TAGGED = "the/DET dog/NOUN saw/VERB a/DET cat/NOUN", "a/DET cat/NOUN slept/VERB"
+TREES = (
+    "(S (NP (DT the) (NN dog)) (VP (VB saw) (NP (DT a) (NN cat))))",
+    "(S (NP (DT a) (NN cat)) (VP (VB slept)))",
+)
+TABLE = {"x": list("aabbab" * 5), "y": list("cdcdcd" * 5), "z": list("eeffff" * 5)}
+
+FRESH = {
+    "LatentClass": lambda: tacit.LatentClass(2).fit(TABLE),
+    "FactorialHMM": lambda: tacit.FactorialHMM(1, n_states=2).fit(TABLE),
+    "HigherOrderHMM": lambda: tacit.HigherOrderHMM(1, n_states=2).fit(TABLE),
+    "LatentJunctionTree": lambda: tacit.LatentJunctionTree(
+        [("h", "x"), ("h", "y"), ("h", "z")], n_states=2
+    ).fit(TABLE),
+    "BackoffLM": lambda: as_arpa(tacit.KneserNeyLM(order=2).fit(list(WORDS) * 5)),
+    "PowerLowRankLM": lambda: tacit.PowerLowRankLM(order=2).fit(list(WORDS) * 5),
+    "ConstituentContextModel": lambda: tacit.ConstituentContextModel().fit(tagged()),
+    "SpanParser": lambda: tacit.SpanParser().fit(tagged()),
+}
+
+# Commands, and what a model must be able to do for them; "maybe" where that depends on more than the model.
+COMMANDS = {
+    "info {model}": "anything",
+    "info {model} --json": "anything",
+    "score {model} {data}": "score",
+    "score {model} {data} -o {out}.csv --json": "score",
+    "score {model} {data} --unknown-as-missing": "score",
+    "predict {model} {data}": "next or component",
+    "predict {model} {data} --target {column} --json": "column",
+    "predict {model} {data} --each": "next",
+    "predict {model} {data} --states": "states",
+    "predict {model} {data} -t {column} -q 0.5": "maybe",
+    "forecast {model} {data} -t {column} -o {out}.png": "forecast",
+    "query {model} --target {column}": "table",
+    "query {model} --target {column} --given {other}": "table",
+    "query {model} --target {column} --density": "maybe",
+    "impute {model} {data}": "impute",
+    "sample {model} -n 2 --seed 0": "sample",
+    "sample {model} -n 2 --length 3": "sequences",
+    "sample {model} -n 2 --given {other}": "maybe",
+    "plot {model} -o {out}.png": "picture",
+    "plot {model} -o {out}.png --kind tree": "tree",
+    "plot {model} -o {out}.png --kind singular-values": "maybe",
+    "plot {model} -o {out}.png --kind transitions": "transitions",
+    "plot {model} -o {out}.png --density {column}": "table",
+    "plot {model} -o {out}.png --posterior {data} --sequence {sequence}": "paths",
+    "export {model} -o {out}.nwk": "tree",
+    "export {model} -o {out}.bif": "maybe",
+    "lm perplexity {model} {data}": "language",
+    "lm score {model} {data}": "language",
+    "lm next {model}": "language",
+    "lm sample {model} -n 2": "language",
+    "lm arpa {model} {out}.arpa": "maybe",
+    "parse apply {model} {data}": "parser",
+    "parse evaluate {model} {trees}": "parser",
+    "parse draw {model} {data} -o {out}.png": "parser",
+    "grammar parse {model} {data}": "grammar",
+    "grammar evaluate {model} {trees}": "grammar",
+    "topics show {model}": "topics",
+    "topics apply {model} {data}": "topics",
+    "topics score {model} {data}": "topics",
+    "topics sample {model} -n 2": "topics",
+}
+MISTAKES = {
+    "score {model} nowhere.csv",
+    "predict {model} nowhere.csv --target {column}",
+    "predict {model} {data} --target nonsense",
+    "forecast {model} nowhere.csv -o {out}.png",
+    "query {model} --target nonsense",
+    "query {model} --target {column} --given nonsense=1",
+    "impute {model} nowhere.csv",
+    "plot {model} -o {out}.png --density nonsense",
+    "plot {model} -o {out}.nonsense",
+    "export {model} -o {out}.nonsense",
+    "lm perplexity {model} nowhere.txt",
+    "parse apply {model} nowhere.txt",
+    "grammar parse {model} nowhere.txt",
+    "topics apply {model} nowhere.txt",
+}
+
+
+def as_arpa(model):
+    model.to_arpa("model.arpa")
+    return tacit.BackoffLM.from_arpa("model.arpa")
+
+
+def tagged():
+    return [[tuple(pair.split("/")) for pair in line.split()] for line in TAGGED] * 5
+
+
+def saved(name, folder):
+    """The path of a stored model, or of one that is fitted now."""
+    stored = {path.stem: path for path in STORED}
+    if name in stored:
+        return stored[name]
+    path = folder / f"{name}.tacit"
+    FRESH[name]().save(path)
+    return path
+
+
+def data_for(model, folder):
+    """A file that a model can read, one of its columns, and a value of another one."""
+    kind = model.kind
+    if kind == "table":
+        columns = {column.name: values_of(model, column) for column in model.schema_.columns}
+        names = list(columns)
+        write_csv(folder / "data.csv", columns)
+        return folder / "data.csv", names[0], f"{names[1]}={columns[names[1]][0]}"
+    if kind == "mixture":
+        rows = np.random.default_rng(0).normal(size=(5, model.n_features_in_))
+        names = [f"x{place}" for place in range(rows.shape[1])]
+        write_csv(folder / "data.csv", dict(zip(names, rows.T.tolist(), strict=True)))
+        return folder / "data.csv", "x0", "x1=0"
+    if kind == "sequences" and model.can("numbers"):
+        rows = np.random.default_rng(0).normal(size=(5, len(model.names_)))
+        write_csv(folder / "data.csv", dict(zip(model.names_, rows.T.tolist(), strict=True)))
+        return folder / "data.csv", model.names_[0], "0.5 1"
+    lines = {"parser": TAGGED, "grammar": WORDS[:1]}.get(kind, WORDS)
+    if kind == "sequences":  # a symbol that is no text cannot stand in a file
+        symbols = [symbol for symbol in model.symbols_ if isinstance(symbol, str)]
+        lines = [" ".join([*symbols, *symbols]), symbols[0]]
+    if kind == "topics":
+        lines = [" ".join(map(str, model.words_[:4])), str(model.words_[0])]
+    path = folder / "data.txt"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path, "x", lines[0].split()[0]
+
+
+def values_of(model, column):
+    place = model.schema_.index(column.name)
+    if place in getattr(model.schema_, "continuous", ()):
+        return [column.low, column.high]
+    return [column.categories[0], column.categories[-1]]
+
+
+def write_csv(path, columns):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+
+
+def can(model, needed):
+    """Whether a command must succeed."""
+    if needed == "next or component":
+        return model.kind == "mixture" or can(model, "next")
+    if needed == "column":
+        return model.kind == "table" or (model.kind == "sequences" and model.can("numbers"))
+    if needed == "next":  # of several columns of numbers one must be named
+        return model.kind == "sequences" and (model.can("next") or len(model.names_) == 1)
+    if needed == "picture":
+        return any(map(model.can, ("tree", "transitions", "topics")))
+    if needed in {"score", "sample"} and model.kind not in {"table", "mixture", "sequences"}:
+        return False
+    return needed in {"anything", model.kind} or model.can(needed)
+
+
+@pytest.fixture(params=[*(path.stem for path in STORED), *FRESH])
+def subject(request, tmp_path, monkeypatch):
+    """A model, and a function that runs a command about it."""
+    monkeypatch.chdir(tmp_path)
+    path = saved(request.param, tmp_path)
+    model = tacit.load(path)
+    data, column, other = data_for(model, tmp_path)
+    trees = tmp_path / "trees.mrg"
+    trees.write_text("\n".join(TREES), encoding="utf-8")
+    names = {"model": path, "data": data, "column": column, "other": other, "out": "out"}
+    names |= {"trees": trees, "sequence": "0" if data.suffix == ".txt" else ""}
+
+    def run(command):
+        words = [word.format(**names) for word in command.split()]
+        return CliRunner().invoke(app, words)
+
+    return model, run
+
+
+def complaint(result):
+    """What is wrong with how a command ended; an empty text where nothing is."""
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        return f"traceback: {result.exception!r}"
+    if result.exit_code not in {0, 1, 2}:
+        return f"exit code {result.exit_code}"
+    notes = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
+    if result.exit_code == 1 and (len(notes) != 1 or len(result.stderr.splitlines()) != 1):
+        return f"not one line: {result.stderr!r}"
+    return ""
+
+
+def test_every_command_answers_or_says_in_a_line_why_not(subject):
+    model, run = subject
+    wrong = {}
+    for command, needed in COMMANDS.items():
+        result = run(command)
+        said = complaint(result)
+        must = can(model, needed)
+        if not said and must and result.exit_code != 0:
+            said = f"refused: {result.stderr}"
+        if not said and not must and needed != "maybe" and result.exit_code == 0:
+            said = "an answer where there is none"
+        if said:
+            wrong[command] = said
+    assert not wrong
+
+
+def test_mistakes_are_told_in_a_line(subject):
+    _, run = subject
+    wrong = {}
+    for command in sorted(MISTAKES):
+        result = run(command)
+        said = complaint(result) or ("it succeeded" if result.exit_code == 0 else "")
+        if said:
+            wrong[command] = said
+    assert not wrong
+
+
+def test_every_class_that_can_be_saved_is_among_the_models():
+    classes = {type(tacit.load(path)).__name__ for path in STORED} | set(FRESH)
+    public = {name for name in tacit.__all__ if isinstance(getattr(tacit, name), type)}
+    models = {name for name in public if issubclass(getattr(tacit, name), Model)}
+    assert models <= classes
