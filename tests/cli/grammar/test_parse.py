@@ -57,7 +57,7 @@ def words(line):
     [
         ([], {}),
         (["--states", "1"], {"n_states": 1}),
-        (["--learn", "spectral", "--least-count", "9"], {"learn": "spectral", "min_count": 9}),
+        (["--learn", "spectral", "--min-count", "9"], {"learn": "spectral", "min_count": 9}),
         (
             ["--learn", "em", "--restarts", "2", "--max-iter", "4", "--seed", "3"],
             {"learn": "em", "n_restarts": 2, "max_iter": 4, "random_state": 3},

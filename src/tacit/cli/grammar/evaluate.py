@@ -26,7 +26,7 @@ def evaluate(
     model: Annotated[
         Path,
         typer.Argument(
-            metavar="MODEL|TREES", help="A grammar (.tacit), or trees that some program found."
+            metavar="MODEL|TREES", help="A grammar (.tacit), or trees of another program."
         ),
     ],
     treebank: Treebank,
@@ -34,11 +34,12 @@ def evaluate(
         str,
         typer.Option(
             metavar="N,...",
-            help="Score sentences of up to so many words (marks are words) each; `all` for all.",
+            help="Greatest numbers of words (with marks) of the sentences scored; `all` for all.",
         ),
     ] = "10,20,40,all",
     untagged: Annotated[
-        bool, typer.Option("--untagged", help="Find the tags too; else the treebank's are told.")
+        bool,
+        typer.Option("--untagged", help="Predict the tags, too, rather than use the treebank's."),
     ] = False,
     longest: Longest = None,
     jobs: Jobs = None,
@@ -57,9 +58,9 @@ def evaluate(
     from tacit.cli.parse.evaluate import lengths_of
 
     check_table_path(output)
-    wanted = lengths_of(lengths)
-    gold, found = _pairs(model, treebank, wanted, longest, jobs, untagged=untagged)
-    rows = _rows(gold, found, wanted)
+    max_lengths = lengths_of(lengths)
+    gold, predicted = _pairs(model, treebank, max_lengths, longest, jobs, untagged=untagged)
+    rows = _rows(gold, predicted, max_lengths)
     if json or output is not None:
         import pyarrow as pa
 
@@ -71,13 +72,13 @@ def evaluate(
 def _pairs(
     model: Path,
     treebank: Path,
-    wanted: Sequence[int | None],
+    max_lengths: Sequence[int | None],
     longest: int | None,
     jobs: int | None,
     *,
     untagged: bool,
 ) -> tuple[list[ParseTree], list[ParseTree]]:
-    """The trees of the treebank that are not too long, and those that were found for their words."""
+    """The trees of the treebank that are not too long, and those predicted for their words."""
     from tacit.cli.grammar.parse import GrammarParser, trees_of
     from tacit.errors import DataError
 
@@ -85,23 +86,23 @@ def _pairs(
     if not is_model and (untagged or longest is not None or jobs is not None):
         raise typer.BadParameter("it goes with a model", param_hint="--untagged, --longest, --jobs")
     parser = GrammarParser(model, longest) if is_model else None
-    every = trees_of(treebank)
-    most = None if None in wanted else max(size for size in wanted if size is not None)
-    kept = [at for at, tree in enumerate(every) if most is None or len(tree.leaves()) <= most]
+    trees = trees_of(treebank)
+    most = None if None in max_lengths else max(size for size in max_lengths if size is not None)
+    kept = [at for at, tree in enumerate(trees) if most is None or len(tree.leaves()) <= most]
     if not kept:
         raise DataError(f"{str(treebank)!r} has no tree of up to {most} words to compare with")
-    gold = [every[at] for at in kept]
+    gold = [trees[at] for at in kept]
     if parser is None:
-        found = trees_of(model)
-        if len(found) != len(every):
+        predicted = trees_of(model)
+        if len(predicted) != len(trees):
             raise DataError(
-                f"{str(model)!r} has {len(found)} trees with words, but the treebank has {len(every)}"
+                f"{str(model)!r} has {len(predicted)} trees with words, but the treebank has {len(trees)}"
             )
-        return gold, [found[at] for at in kept]
-    return gold, _found(parser, gold, [at + 1 for at in kept], jobs, untagged=untagged)
+        return gold, [predicted[at] for at in kept]
+    return gold, _predicted(parser, gold, [at + 1 for at in kept], jobs, untagged=untagged)
 
 
-def _found(
+def _predicted(
     parser: Any,
     gold: Sequence[ParseTree],
     numbers: Sequence[int],
@@ -123,12 +124,12 @@ def _found(
         for tree in in_order(parser.best, located, jobs):
             trees.append(tree)
             report(len(trees) / len(gold), f"sentence {len(trees):,} of {len(gold):,}")
-    parser.tell()
+    parser.print_notes()
     return trees
 
 
 def _rows(
-    gold: Sequence[ParseTree], found: Sequence[ParseTree], wanted: Sequence[int | None]
+    gold: Sequence[ParseTree], predicted: Sequence[ParseTree], max_lengths: Sequence[int | None]
 ) -> list[dict[str, Any]]:
     """A row for each convention and length."""
     from tacit.parsing.query.labelled_brackets import CONVENTIONS, labelled_score
@@ -136,10 +137,10 @@ def _rows(
     sizes = [len(tree.leaves()) for tree in gold]
     rows = []
     for convention in CONVENTIONS:
-        for most in wanted:
+        for most in max_lengths:
             kept = [at for at, n in enumerate(sizes) if most is None or n <= most]
             score = labelled_score(
-                [gold[at] for at in kept], [found[at] for at in kept], convention=convention
+                [gold[at] for at in kept], [predicted[at] for at in kept], convention=convention
             )
             rows.append(
                 {
@@ -163,15 +164,15 @@ def _print(rows: Sequence[dict[str, Any]]) -> None:
 
     out = console()
     for place, (convention, title) in enumerate(TITLES.items()):
-        own = [row for row in rows if row["convention"] == convention]
+        of_convention = [row for row in rows if row["convention"] == convention]
         table = Table(box=None, pad_edge=False)
         table.add_column(title, no_wrap=True)
-        for row in own:
+        for row in of_convention:
             head = "all" if row["longest"] is None else f"up to {row['longest']}"
             table.add_column(head, justify="right")
-        table.add_row("sentences", *(f"{row['n_sentences']:,}" for row in own))
+        table.add_row("sentences", *(f"{row['n_sentences']:,}" for row in of_convention))
         for name, words in MEASURES.items():
-            table.add_row(words, *(f"{row[name]:.2f}" for row in own))
+            table.add_row(words, *(f"{row[name]:.2f}" for row in of_convention))
         if place:
             out.print()
         out.print(table)

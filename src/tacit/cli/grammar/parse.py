@@ -59,13 +59,13 @@ def parse(
             "-n",
             metavar="N",
             min=1,
-            help="The N best trees, each with the number of its spans that are expected to be right.",
+            help="The N best trees, with the expected number of right spans of each.",
         ),
     ] = None,
     probability: Annotated[
         bool,
         typer.Option(
-            "--probability", help="Behind each tree, its natural log-probability with its words."
+            "--probability", help="After each tree, its natural log-probability with its words."
         ),
     ] = False,
     longest: Longest = None,
@@ -97,7 +97,7 @@ def parse(
             trees = [] if isinstance(answer, TacitError) else answer
             write(_json_line(answer) if json else _lines(trees, several=n_best is not None))
             n_done += bool(trees)
-    parser.tell()
+    parser.print_notes()
     if output is not None:
         parsed = f"{n_done:,} sentence{'' if n_done == 1 else 's'}"
         console().print(f"trees of {parsed} written to {output}", markup=False)
@@ -159,7 +159,7 @@ def _untagged(path: Path, parser: GrammarParser) -> Iterator[Located]:
 
 
 class GrammarParser:
-    """A grammar from a file, what it is asked for, and what is to be said at the end."""
+    """A grammar from a file, with what to print of each sentence, and notes for the end."""
 
     def __init__(
         self,
@@ -237,8 +237,8 @@ class GrammarParser:
         self._n_flat += best[0].n_right == 0
         return [{"tree": tree, "n_right": n_right} for tree, n_right in best]
 
-    def tell(self) -> None:
-        """Say which tags the treebank had not, and how many sentences no tree fits."""
+    def print_notes(self) -> None:
+        """Note which tags the treebank had not, and how many sentences no tree fits."""
         note_of_tags(self._unseen, "were not in the treebank; their words count as untagged")
         if self._n_flat:
             sentences = f"{self._n_flat:,} sentence{'' if self._n_flat == 1 else 's'}"
@@ -254,11 +254,11 @@ def _note(text: str) -> None:
 def in_order(
     work: Callable[[Any], Any], items: Iterable[Any], jobs: int | None = None
 ) -> Iterator[Any]:
-    """What becomes of each of some items, in their order; several threads are a few items ahead."""
+    """Results of some work on items, in their order; several threads work a few items ahead."""
     from tacit.core.threads import n_threads
 
     n = n_threads(jobs) or 1
-    if n == 1:  # each is done before the next is read
+    if n == 1:  # an item is done before the next is read
         yield from map(work, items)
         return
     waiting: deque[Future[Any]] = deque()
@@ -271,8 +271,8 @@ def in_order(
             while waiting:
                 yield waiting.popleft().result()
         finally:
-            for each in waiting:
-                each.cancel()
+            for future in waiting:
+                future.cancel()
 
 
 def load_grammar(path: Path) -> LatentPCFG:

@@ -14,7 +14,7 @@ from tacit.cli.options import Json
 
 
 class Learn(StrEnum):
-    """Ways of learning."""
+    """Learners of grammars."""
 
     auto = "auto"
     spectral = "spectral"
@@ -27,28 +27,29 @@ Treebanks = Annotated[
 States = Annotated[
     int, typer.Option(min=1, help="Hidden states of each label; 1 is a plain grammar.")
 ]
-Way = Annotated[
+Learner = Annotated[
     Learn,
     typer.Option(help="spectral: by linear algebra; em: from random starts; auto: both together."),
 ]
-LeastCount = Annotated[
-    int, typer.Option(min=1, help="Words that occur less often count as others that look alike.")
+MinCount = Annotated[
+    int, typer.Option(min=1, help="Rarer words are treated as the class of words that look alike.")
 ]
 Restarts = Annotated[
-    int | None, typer.Option(min=1, help="Of em: random starts, the best of which is kept; else 1.")
+    int | None,
+    typer.Option(min=1, help="Random starts of em, of which the best is kept; default 1."),
 ]
 Steps = Annotated[
-    int | None, typer.Option(min=1, help="Of em and auto: steps of EM; else 20 and 3.")
+    int | None, typer.Option(min=1, help="Steps of EM of em and auto; default 20 and 3.")
 ]
-Longest = Annotated[int, typer.Option(min=1, help="Most words of a sentence to parse later.")]
+Longest = Annotated[int, typer.Option(min=1, help="Refuse to parse sentences of more words.")]
 
 
 def train(
     treebanks: Treebanks,
     output: learning.Output,
     states: States = 16,
-    learn: Way = Learn.auto,
-    least_count: LeastCount = 3,
+    learn: Learner = Learn.auto,
+    min_count: MinCount = 3,
     restarts: Restarts = None,
     max_iter: Steps = None,
     longest: Longest = 250,
@@ -76,7 +77,7 @@ def train(
     model = LatentPCFG(
         states,
         learn.value,
-        min_count=least_count,
+        min_count=min_count,
         n_restarts=restarts or 1,
         max_iter=max_iter,
         max_words=longest,
@@ -93,14 +94,14 @@ def train(
 def _tell(model: Any, output: Path, *, json: bool) -> None:
     from tacit.cli.output import console, print_json
 
-    said = model.diagnostics_
+    diagnostics = model.diagnostics_
     if json:
-        print_json({"model": str(output), "kind": type(model).__name__, **said})
+        print_json({"model": str(output), "kind": type(model).__name__, **diagnostics})
         return
-    n_trees = said["n_trees"]
+    n_trees = diagnostics["n_trees"]
     console().print(
-        f"{n_trees:,} tree{'' if n_trees == 1 else 's'}, {said['n_labels']:,} labels with "
-        f"{model.n_states} state{'' if model.n_states == 1 else 's'}, {said['n_rules']:,} rules, "
-        f"{said['n_words']:,} words and kinds of words; saved as {output}",
+        f"{n_trees:,} tree{'' if n_trees == 1 else 's'}, {diagnostics['n_labels']:,} labels with "
+        f"{model.n_states} state{'' if model.n_states == 1 else 's'}, {diagnostics['n_rules']:,} rules, "
+        f"{diagnostics['n_words']:,} words and kinds of words; saved as {output}",
         markup=False,
     )

@@ -31,7 +31,7 @@ TagsMap = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="What tags are, where Tacit does not know: a tag and a universal one (NOUN) on each line.",
+        help="Universal tags of tags that Tacit does not know: both (such as NE NOUN) on each line.",
     ),
 ]
 Longest = Annotated[
@@ -52,14 +52,14 @@ def apply(
     confidence: Annotated[
         bool,
         typer.Option(
-            "--confidence", help="Behind each tree, how much more the next best one would cost."
+            "--confidence", help="After each tree, how much more the second-best one would cost."
         ),
     ] = False,
     tops: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="For each sentence a line with the number of words before the split of the whole.",
+            help="A line for each sentence: the number of words before the split of the whole.",
         ),
     ] = None,
     tags_map: TagsMap = None,
@@ -95,7 +95,7 @@ def apply(
             tree, parse = answer
             write(_line(tree, parse, confidence=confidence, json=json))
             n_trees += tree is not None
-    parser.tell_of_tags()
+    parser.note_tags()
     if output is not None:
         trees = f"{n_trees:,} tree{'' if n_trees == 1 else 's'}"
         console().print(f"{trees} written to {output}", markup=False)
@@ -107,10 +107,10 @@ def _line(tree: ParseTree | None, parse: SpanParse, *, confidence: bool, json: b
     from math import isfinite
 
     if json:
-        said: dict[str, Any] = {"tree": None if tree is None else str(tree), "spans": parse.spans}
+        row: dict[str, Any] = {"tree": None if tree is None else str(tree), "spans": parse.spans}
         if confidence:
-            said["confidence"] = parse.confidence if isfinite(parse.confidence) else None
-        return dumps(said, ensure_ascii=False)
+            row["confidence"] = parse.confidence if isfinite(parse.confidence) else None
+        return dumps(row, ensure_ascii=False)
     text = "" if tree is None else str(tree)
     return f"{text}\t{parse.confidence:.6g}" if confidence and tree is not None else text
 
@@ -136,17 +136,17 @@ class Failures:
 
 
 def read_tops(path: Path) -> list[int]:
-    """A number from each line of a file."""
+    """The number on each line of a file."""
     from tacit.errors import DataError
     from tacit.parsing.data.parse_trees import text_lines
 
-    found = []
+    tops = []
     for name, lines in text_lines(path):
         for number, line in enumerate(lines, 1):
             if not line.strip().isdecimal():
                 raise DataError(f"{name}, line {number}: {line.strip()!r} is no number of words")
-            found.append(int(line))
-    return found
+            tops.append(int(line))
+    return tops
 
 
 def sentences_of(paths: Sequence[Path]) -> Iterator[Tagged]:
@@ -186,14 +186,14 @@ def counted(sentences: Iterable[Any]) -> Iterator[Iterator[Any]]:
 
 
 class Tags:
-    """Which tags are others in truth, and of which nothing is known.
+    """A map of tags to universal ones, and the tags that are in no table.
 
     Parameters
     ----------
     path : Path, optional
-        A file that says so.
+        A file with a map.
     kept : mapping, optional
-        What the file said that a model was learnt with; the file at hand comes before it.
+        The map that a model was learnt with; the file comes before it.
     """
 
     def __init__(self, path: Path | None, kept: Mapping[str, str] | None = None) -> None:
@@ -203,41 +203,41 @@ class Tags:
         self.map = {**(kept or {}), **given}
         # A tag that means the same says more: which verbs are participles.
         self.names = {tag: to for tag, to in self.map.items() if universal_tag(tag) != to}
-        self.strange: dict[str, None] = {}
+        self.unknown: dict[str, None] = {}
         self._kept = self.map.keys() - given.keys()
-        self._as_learnt: dict[str, None] = {}
+        self._from_model: dict[str, None] = {}
 
     def of(self, sentence: Tagged) -> Tagged:
-        """The sentence with its tags as they are meant."""
+        """The sentence with its tags mapped."""
         from tacit.parsing.data.universal_tags import fits_no_table
 
         self._notice(sentence)
         for _, tag in sentence:
             if tag not in self.map and fits_no_table(tag):
-                self.strange[tag] = None
+                self.unknown[tag] = None
         return [(word, self.names.get(tag, tag)) for word, tag in sentence]
 
     def of_tree(self, tree: ParseTree) -> ParseTree:
-        """The tree with its tags as they are meant."""
+        """The tree with its tags mapped."""
         from tacit.parsing.data.parse_trees import with_tags
 
         self._notice(tree.leaves())
         return with_tags(tree, self.names)
 
-    def tell(self) -> None:
-        """Say which tags fit nowhere."""
-        note_of_tags(self.strange, "fit no table and count as X; --tags-map says what they are")
+    def note_unknown(self) -> None:
+        """Note the tags that are in no table."""
+        note_of_tags(self.unknown, "fit no table and count as X; --tags-map says what they are")
 
-    def tell_kept(self) -> None:
-        """Say of which tags nothing but the model says what they are."""
-        note_of_tags(self._as_learnt, "count as in the --tags-map that the model was learnt with")
+    def note_kept(self) -> None:
+        """Note the tags that only the map of the model explains."""
+        note_of_tags(self._from_model, "count as in the --tags-map that the model was learnt with")
 
     def _notice(self, sentence: Tagged) -> None:
-        self._as_learnt |= {tag: None for _, tag in sentence if tag in self._kept}
+        self._from_model |= {tag: None for _, tag in sentence if tag in self._kept}
 
 
 def kept_map(path: Path, diagnostics: Mapping[str, Any]) -> Mapping[str, str]:
-    """What tags are, as a model's file has it; nothing where it was learnt without a map.
+    """The map of tags that a model was learnt with; empty where there was none.
 
     Raises
     ------
@@ -256,7 +256,7 @@ def kept_map(path: Path, diagnostics: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def note_of_tags(tags: Mapping[str, None], what: str) -> None:
-    """Say something of some tags on standard error, if there are any."""
+    """Print a note about tags on standard error, if there are any."""
     if tags:
         more = f" and {len(tags) - _SHOWN} more" if len(tags) > _SHOWN else ""
         named = ", ".join(list(tags)[:_SHOWN])
@@ -267,7 +267,7 @@ def note_of_tags(tags: Mapping[str, None], what: str) -> None:
 
 
 class Parser:
-    """A parser from a file, whichever kind it is, and the tags that it is asked with."""
+    """A parser from a file, of either kind, and the map of the tags of its sentences."""
 
     def __init__(
         self,
@@ -300,8 +300,8 @@ class Parser:
         from tacit.errors import DataError, NotAvailableError, TooExpensiveError
         from tacit.parsing.data.tagged_sentences import without_marks
 
-        meant = self.tags.of(sentence)
-        n_words = len(without_marks(meant))
+        mapped = self.tags.of(sentence)
+        n_words = len(without_marks(mapped))
         if top is not None and not 1 <= top < max(n_words, 2):
             raise DataError(
                 f"{place}: a sentence of {n_words} words has no split after {top} of them"
@@ -310,13 +310,13 @@ class Parser:
             raise NotAvailableError(f"{self.name} takes no split of the whole sentence")
         try:
             if self._by_metric:
-                found: SpanParse = self.model.parse(meant, top)
-                return found
+                parse: SpanParse = self.model.parse(mapped, top)
+                return parse
         except TooExpensiveError as error:
             raise TooExpensiveError(f"{place}: {error} (--longest)") from error
         if self.model.tags == "given":
-            self._unseen |= {t: None for _, t in without_marks(meant) if t not in self.model.tags_}
-        parse: SpanParse = self.model.parse(meant)
+            self._unseen |= {t: None for _, t in without_marks(mapped) if t not in self.model.tags_}
+        parse = self.model.parse(mapped)
         return parse
 
     def tree(self, sentence: Tagged, parse: SpanParse) -> ParseTree | None:
@@ -331,7 +331,7 @@ class Parser:
     def parse_all(
         self, path: Path, tops: Sequence[int] | None = None
     ) -> Iterator[tuple[ParseTree | None, SpanParse] | TacitError]:
-        """The tree and the brackets of each sentence of a file, as they are read; errors of single ones."""
+        """The tree and brackets of each sentence of a file, as they are read, or why it has none."""
         from tacit.errors import DataError, TooExpensiveError
 
         number = 0
@@ -351,11 +351,11 @@ class Parser:
         if tops is not None and number < len(tops):
             raise DataError(f"--tops has {len(tops)} lines, but there are {number} sentences")
 
-    def tell_of_tags(self) -> None:
-        """Say which tags count as in training, fit nowhere, or were not there when the model was learnt."""
-        self.tags.tell_kept()
+    def note_tags(self) -> None:
+        """Note tags that are mapped as in training, are in no table, or were not in the text learnt from."""
+        self.tags.note_kept()
         if self._by_metric or self.model.tags == "universal":
-            self.tags.tell()
+            self.tags.note_unknown()
         else:
             note_of_tags(
                 self._unseen, "were not in the text that was learnt from; they count as one"

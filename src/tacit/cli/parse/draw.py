@@ -79,41 +79,41 @@ def _given(path: Path, wanted: Sequence[int]) -> list[ParseTree]:
     """Some trees of a file."""
     from tacit.parsing.data.parse_trees import stream_trees
 
-    found = list(islice(stream_trees(path), max(wanted)))
-    _check_there(path, wanted, len(found))
-    return [found[number - 1] for number in wanted]
+    trees = list(islice(stream_trees(path), max(wanted)))
+    _check_there(path, wanted, len(trees))
+    return [trees[number - 1] for number in wanted]
 
 
 def _parsed(parser: Parser, sentences: Path, wanted: Sequence[int]) -> list[ParseTree]:
     """The trees that a parser gives some sentences of a file."""
     from tacit.errors import DataError
 
-    found = list(islice(sentences_of([sentences]), max(wanted)))
-    _check_there(sentences, wanted, len(found))
+    tagged = list(islice(sentences_of([sentences]), max(wanted)))
+    _check_there(sentences, wanted, len(tagged))
     trees = []
     for number in wanted:
-        sentence = found[number - 1]
+        sentence = tagged[number - 1]
         tree = parser.tree(sentence, parser.parse(sentence, f"sentence {number}"))
         if tree is None:
             raise DataError(f"sentence {number} of {str(sentences)!r} has no words to draw")
         trees.append(tree)
-    parser.tell_of_tags()
+    parser.note_tags()
     return trees
 
 
 def _compared(
     path: Path, wanted: Sequence[int], trees: Sequence[ParseTree], tags: Tags
 ) -> list[ParseTree]:
-    """The brackets of a treebank over the same words, with the labels of the trees that were found."""
+    """The brackets of a treebank over the same words, with the labels of the parser's trees."""
     from tacit.errors import DataError
     from tacit.parsing.data.parse_trees import read_trees
     from tacit.parsing.query.brackets import gold_spans
     from tacit.parsing.structure.branching import tree_of_spans
 
-    every = read_trees(path)
-    if len(every) < max(wanted):
-        raise DataError(f"{str(path)!r} has {len(every)} trees, so that --compare cannot be done")
-    golds = [gold_spans(tags.of_tree(every[number - 1])) for number in wanted]
+    gold = read_trees(path)
+    if len(gold) < max(wanted):
+        raise DataError(f"{str(path)!r} has {len(gold)} trees, so that --compare cannot be done")
+    golds = [gold_spans(tags.of_tree(gold[number - 1])) for number in wanted]
     return [
         tree_of_spans(tree.leaves(), sorted(spans))
         for tree, (_, spans) in zip(trees, golds, strict=True)
@@ -141,11 +141,11 @@ def _stacked(
     sizes = [parse_size(tree, compare=others is not None) for tree in trees]
     widest = max(width for width, _ in sizes)
     heights = [height for _, height in sizes]
-    _, every = pyplot().subplots(
+    _, axes = pyplot().subplots(
         len(trees), 1, figsize=(widest, sum(heights)), height_ratios=heights, layout="constrained"
     )
-    for ax, tree, other in zip(every, trees, compared, strict=True):
+    for ax, tree, other in zip(axes, trees, compared, strict=True):
         pictures.parse(tree, ax, compare=other, max_words=max_words)
         ax.set_xlim(ax.get_xlim()[0], ax.get_xlim()[0] + widest)  # letters as wide in all
-    first: Axes = every[0]
+    first: Axes = axes[0]
     return first

@@ -25,14 +25,12 @@ MEASURES = {
 }
 ModelOrTrees = Annotated[
     Path,
-    typer.Argument(
-        metavar="MODEL|TREES", help="A parser (.tacit), or trees that some program found."
-    ),
+    typer.Argument(metavar="MODEL|TREES", help="A parser (.tacit), or trees of another program."),
 ]
 Lengths = Annotated[
     str,
     typer.Option(
-        metavar="N,...", help="Score sentences of up to so many words each; `all` for all."
+        metavar="N,...", help="Greatest numbers of words of the sentences scored; `all` for all."
     ),
 ]
 
@@ -60,30 +58,30 @@ def evaluate(
     from tacit.cli.output import check_table_path, give_table
 
     check_table_path(output)
-    wanted = lengths_of(lengths)
-    trees, guesses = _guessed(model, treebank, tags_map, longest, wanted, true_top=true_top)
-    rows = _scores(trees, guesses, wanted)
+    max_lengths = lengths_of(lengths)
+    trees, guesses = _guessed(model, treebank, tags_map, longest, max_lengths, true_top=true_top)
+    rows = _scores(trees, guesses, max_lengths)
     if json or output is not None:
         import pyarrow as pa
 
         give_table(pa.Table.from_pylist(rows), output, json=json)
         return
-    _print(rows, wanted)
+    _print(rows, max_lengths)
 
 
 def lengths_of(text: str) -> list[int | None]:
     """The lengths of an option, None for all."""
-    found: list[int | None] = []
+    max_lengths: list[int | None] = []
     for word in text.split(","):
         if word.strip() == "all":
-            found.append(None)
+            max_lengths.append(None)
         elif word.strip().isdecimal() and int(word) >= 2:
-            found.append(int(word))
+            max_lengths.append(int(word))
         else:
             raise typer.BadParameter(
                 f"{word.strip()!r} is neither a number from 2 on nor all", param_hint="--lengths"
             )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(max_lengths))
 
 
 def _guessed(
@@ -91,7 +89,7 @@ def _guessed(
     treebank: Path,
     tags_map: Path | None,
     longest: int | None,
-    wanted: Sequence[int | None],
+    max_lengths: Sequence[int | None],
     *,
     true_top: bool,
 ) -> tuple[list[ParseTree], Mapping[str, list[Spans]]]:
@@ -106,71 +104,71 @@ def _guessed(
         raise typer.BadParameter("it goes with a model", param_hint="--true-top, --longest")
     parser = Parser(model, tags_map, longest) if is_model else None
     tags = Tags(tags_map) if parser is None else parser.tags
-    every = [tags.of_tree(tree) for tree in read_trees(treebank)]
-    sizes = [gold_spans(tree)[0] for tree in every]
-    most = None if None in wanted else max(size for size in wanted if size is not None)
+    all_trees = [tags.of_tree(tree) for tree in read_trees(treebank)]
+    sizes = [gold_spans(tree)[0] for tree in all_trees]
+    most = None if None in max_lengths else max(size for size in max_lengths if size is not None)
     kept = [at for at, n in enumerate(sizes) if n >= 2 and (most is None or n <= most)]
     if not kept:
         raise DataError(
             f"{str(treebank)!r} has no tree of two words or more to compare with"
             + ("" if most is None else f", up to {most} words")
         )
-    trees = [every[at] for at in kept]
+    trees = [all_trees[at] for at in kept]
     if parser is None:
-        found = _of_trees(model, [n for n in sizes if n], tags)
+        spans = _of_trees(model, [n for n in sizes if n], tags)
         places = {at: place for place, at in enumerate(at for at, n in enumerate(sizes) if n)}
-        return trees, {model.name: [found[places[at]] for at in kept]}
+        return trees, {model.name: [spans[places[at]] for at in kept]}
     return trees, _of_model(parser, trees, [at + 1 for at in kept], true_top=true_top)
 
 
 def _of_trees(path: Path, sizes: Sequence[int], tags: Any) -> list[Spans]:
-    """The brackets of trees that lie in a file, for sentences of so many words each."""
+    """The brackets of the trees of a file, which must have the given numbers of words."""
     from tacit.errors import DataError
     from tacit.parsing.data.parse_trees import read_trees
     from tacit.parsing.query.brackets import gold_spans
 
-    found = [gold_spans(tags.of_tree(tree)) for tree in read_trees(path)]
-    found = [each for each in found if each[0]]
-    if len(found) != len(sizes):
+    trees = [gold_spans(tags.of_tree(tree)) for tree in read_trees(path)]
+    trees = [(n_words, spans) for n_words, spans in trees if n_words]
+    if len(trees) != len(sizes):
         raise DataError(
-            f"{str(path)!r} has {len(found)} trees with words, but the treebank has {len(sizes)}"
+            f"{str(path)!r} has {len(trees)} trees with words, but the treebank has {len(sizes)}"
         )
-    for number, ((n_words, _), size) in enumerate(zip(found, sizes, strict=True), 1):
+    for number, ((n_words, _), size) in enumerate(zip(trees, sizes, strict=True), 1):
         if n_words != size:
             raise DataError(
                 f"tree {number} of {str(path)!r} has {n_words} words without punctuation, that of the "
                 f"treebank {size}"
             )
-    return [sorted(spans) for _, spans in found]
+    return [sorted(spans) for _, spans in trees]
 
 
 def _of_model(
     parser: Any, trees: Sequence[ParseTree], numbers: Sequence[int], *, true_top: bool
 ) -> Mapping[str, list[Spans]]:
-    """The brackets that a parser finds, with its own split of whole sentences and with the true one."""
+    """The brackets of a parser, with its split of whole sentences and with the true one."""
     from tacit.core.progress import reporting
     from tacit.parsing.data.parse_trees import without_empties
     from tacit.parsing.query.brackets import gold_spans, gold_top
 
     names = [parser.name, *([f"{parser.name}, true top"] if true_top else [])]
-    found: dict[str, list[Spans]] = {name: [] for name in names}
+    spans: dict[str, list[Spans]] = {name: [] for name in names}
     with reporting(True) as report:
         for done, (tree, number) in enumerate(zip(trees, numbers, strict=True)):
             if done % 20 == 0:
                 report(done / len(trees), f"sentence {done + 1:,} of {len(trees):,}")
-            said = without_empties(tree)
-            sentence = [] if said is None else said.leaves()
+            spoken = without_empties(tree)
+            sentence = [] if spoken is None else spoken.leaves()
             for name in names:
                 top = gold_top(*gold_spans(tree)) if name != parser.name else None
-                found[name].append(parser.parse(sentence, f"sentence {number}", top).spans)
-    parser.tell_of_tags()
-    return found
+                spans[name].append(parser.parse(sentence, f"sentence {number}", top).spans)
+    parser.note_tags()
+    return spans
 
 
 def _scores(
     trees: Sequence[ParseTree],
     guesses: Mapping[str, list[Spans]],
-    wanted: Sequence[int | None],
+    max_lengths: Sequence[int | None],
 ) -> list[dict[str, Any]]:
     """A row for each method and length."""
     from dataclasses import asdict
@@ -180,20 +178,20 @@ def _scores(
     from tacit.parsing.query.brackets import gold_spans, scores_by_length
 
     golds = [gold_spans(tree) for tree in trees]
-    said = [without_empties(tree) for tree in trees]
-    sentences = [[] if tree is None else tree.leaves() for tree in said]
+    spoken = [without_empties(tree) for tree in trees]
+    sentences = [[] if tree is None else tree.leaves() for tree in spoken]
     rows = []
     for name, spans in {**guesses, **baseline_brackets(sentences, golds)}.items():
-        scores: Mapping[int | None, BracketScores] = scores_by_length(spans, golds, wanted)
+        scores: Mapping[int | None, BracketScores] = scores_by_length(spans, golds, max_lengths)
         rows += [
-            {"method": name, "longest": longest, **asdict(found)}
-            for longest, found in scores.items()
+            {"method": name, "longest": longest, **asdict(score)}
+            for longest, score in scores.items()
         ]
     return rows
 
 
-def _print(rows: Sequence[Mapping[str, Any]], wanted: Sequence[int | None]) -> None:
-    """A table for each way of scoring."""
+def _print(rows: Sequence[Mapping[str, Any]], max_lengths: Sequence[int | None]) -> None:
+    """A table for each measure."""
     from rich.table import Table
     from rich.text import Text
 
@@ -203,13 +201,13 @@ def _print(rows: Sequence[Mapping[str, Any]], wanted: Sequence[int | None]) -> N
     for measure, title in MEASURES.items():
         table = Table(box=None, pad_edge=False)
         table.add_column(title, no_wrap=True)
-        for longest in wanted:
+        for longest in max_lengths:
             table.add_column("all" if longest is None else f"up to {longest}", justify="right")
         first = [row for row in rows if row["method"] == rows[0]["method"]]
         table.add_row("sentences", *(f"{row['n_sentences']:,}" for row in first))
         for name in dict.fromkeys(row["method"] for row in rows):
-            own = [row for row in rows if row["method"] == name]
-            table.add_row(Text(name), *(f"{row[measure]:.1f}" for row in own))
+            of_method = [row for row in rows if row["method"] == name]
+            table.add_row(Text(name), *(f"{row[measure]:.1f}" for row in of_method))
         if measure != "f1":
             out.print()
         out.print(table)

@@ -21,14 +21,14 @@ Texts = Annotated[list[Path], typer.Argument(metavar="SENTENCES", help=f"{FORMS}
 
 
 class Kind(StrEnum):
-    """Parsers that there are."""
+    """Methods of parsing."""
 
     span = "span"
     ccm = "ccm"
 
 
-class Granted(StrEnum):
-    """What the parser by a metric takes for granted."""
+class PriorName(StrEnum):
+    """Priors of the parser by a metric."""
 
     learnt = "learnt"
     units = "units"
@@ -45,14 +45,14 @@ class Top(StrEnum):
 
 
 class Start(StrEnum):
-    """First guesses of the constituent-context model."""
+    """Starts of EM of the constituent-context model."""
 
     by_split = "split"
-    by_chance = "random"
+    at_random = "random"
 
 
-class TagsSeen(StrEnum):
-    """Tags that the constituent-context model looks at."""
+class TagSet(StrEnum):
+    """Tags that the constituent-context model uses."""
 
     given = "given"
     universal = "universal"
@@ -68,43 +68,45 @@ Vectors = Annotated[
     str | None,
     typer.Option(
         metavar="cca|FILE",
-        help="Of span: word vectors, learnt (cca) or from a file: .npz, GloVe text, Brown clusters.",
+        help="span: word vectors, learnt (cca) or from a file: .npz, GloVe text, Brown clusters.",
     ),
 ]
 Features = Annotated[
     int | None,
-    typer.Option(min=1, help="Of span: numbers of a word vector that is learnt; else 50."),
+    typer.Option(min=1, help="span: length of learnt word vectors; default 50."),
 ]
 Rank = Annotated[
-    int | None, typer.Option(min=1, help="Of span: singular values of a distance; else 7.")
+    int | None, typer.Option(min=1, help="span: singular values of a distance; default 7.")
 ]
 Bandwidth = Annotated[
     float | None,
-    typer.Option(help="Of span: of the kernel over distances between words; else 0.4."),
+    typer.Option(help="span: bandwidth of the kernel over distances between words; default 0.4."),
 ]
 Prior = Annotated[
-    Granted | None,
+    PriorName | None,
     typer.Option(
-        help="Of span: groups and predicates that are learnt, or by rule (units), or the metric alone."
+        help="span: groups and predicates learnt, or by rule (units, the default), or the metric alone."
     ),
 ]
 Weight = Annotated[
-    float | None, typer.Option("--metric-weight", help="Of span: of the metric beside the prior.")
+    float | None,
+    typer.Option("--metric-weight", help="span: weight of the metric beside the prior."),
 ]
 TopSplit = Annotated[
     Top | None,
-    typer.Option(help="Of span: the split of a whole sentence; else as the prior has it."),
+    typer.Option(help="span: the split of a whole sentence; default as the prior has it."),
 ]
-FirstGuess = Annotated[Start | None, typer.Option(help="Of ccm: the first guess; else split.")]
+StartOption = Annotated[Start | None, typer.Option(help="ccm: start of EM; default split.")]
 Restarts = Annotated[
     int | None,
-    typer.Option(min=1, help="Of ccm: random starts, the best of which is kept; else 10."),
+    typer.Option(min=1, help="ccm: random starts, of which the best is kept; default 10."),
 ]
-SeenTags = Annotated[TagsSeen | None, typer.Option(help="Of ccm: the tags to look at; else given.")]
+TagOption = Annotated[TagSet | None, typer.Option(help="ccm: the tags to use; default given.")]
 LearntFrom = Annotated[
     int | None,
     typer.Option(
-        min=2, help="span: parse up to so many words, else 400; ccm: learn from these, else 10."
+        min=2,
+        help="span: greatest number of words to parse, default 400; ccm: to learn from, default 10.",
     ),
 ]
 
@@ -120,9 +122,9 @@ def train(
     prior: Prior = None,
     metric_weight: Weight = None,
     top: TopSplit = None,
-    start: FirstGuess = None,
+    start: StartOption = None,
     restarts: Restarts = None,
-    tags: SeenTags = None,
+    tags: TagOption = None,
     longest: LearntFrom = None,
     tags_map: TagsMap = None,
     seed: learning.Seed = 0,
@@ -130,7 +132,7 @@ def train(
 ) -> None:
     """Learn a parser from tagged sentences.
 
-    Of trees, words and tags are taken and nothing else is looked at.
+    Of trees, only words and tags are used.
 
     For example: tacit parse train train.conllu -o model.tacit --vectors glove.txt
     """
@@ -158,7 +160,7 @@ def train(
         {**of_span, "max_words": longest} if method is Kind.span else {**of_ccm, "longest": longest}
     )
     given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
-    if prior is Granted.none:
+    if prior is PriorName.none:
         given["prior"] = None
     model = _model(method, {**given, "random_state": seed, "progress": True})
     n_read = _learn(model, texts, tags_map)
@@ -171,9 +173,9 @@ def _check_options(method: Kind, of_span: dict[str, Any], of_ccm: dict[str, Any]
     """Raise where an option of one kind of parser was given for the other."""
     other = of_ccm if method is Kind.span else of_span
     names = {"n_features": "features", "n_restarts": "restarts"}
-    said = {f"--{names.get(name, name).replace('_', '-')}": value for name, value in other.items()}
-    refuse(said, f"it does not go with --method {method}")
-    if of_ccm["n_restarts"] is not None and of_ccm["start"] != Start.by_chance:
+    options = {f"--{names.get(k, k).replace('_', '-')}": value for k, value in other.items()}
+    refuse(options, f"it does not go with --method {method}")
+    if of_ccm["n_restarts"] is not None and of_ccm["start"] != Start.at_random:
         raise typer.BadParameter("it goes with --start random", param_hint="--restarts")
 
 
@@ -197,31 +199,33 @@ def _learn(model: Any, texts: list[Path], tags_map: Path | None) -> int:
     tags = Tags(tags_map)
     n_read = 0
 
-    def meant() -> Iterator[Tagged]:
+    def mapped() -> Iterator[Tagged]:
         nonlocal n_read
         for sentence in sentences_of(texts):
             n_read += 1
             yield tags.of(sentence)
 
-    model.fit(meant())
+    model.fit(mapped())
     if tags.map:
         model.diagnostics_[TAGS_MAP] = tags.map  # for those who ask the model
     if getattr(model, "tags", "universal") == "universal":
-        tags.tell()
+        tags.note_unknown()
     return n_read
 
 
 def _tell(model: Any, output: Path, n_read: int, *, json: bool) -> None:
     from tacit.cli.output import console, print_json
 
-    said = {"model": str(output), "kind": type(model).__name__, **model.diagnostics_}
+    report = {"model": str(output), "kind": type(model).__name__, **model.diagnostics_}
     if json:
-        print_json(said)
+        print_json(report)
         return
-    used = said["n_sentences"]
+    used = report["n_sentences"]
     left = f" of {n_read:,}" if used != n_read else ""
-    words = f", {said['n_words']:,} words" if "n_words" in said else f", {len(model.tags_)} tags"
+    words = (
+        f", {report['n_words']:,} words" if "n_words" in report else f", {len(model.tags_)} tags"
+    )
     console().print(
-        f"{said['kind']} of {used:,}{left} sentence{'' if n_read == 1 else 's'}{words}; saved as {output}",
+        f"{report['kind']} of {used:,}{left} sentence{'' if n_read == 1 else 's'}{words}; saved as {output}",
         markup=False,
     )
