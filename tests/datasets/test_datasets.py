@@ -94,7 +94,7 @@ def test_density_sets_are_read_plain_or_compressed(folder, suffix):
     ("text", "match"),
     [
         ("0,1\n", "not equally long"),
-        (",".join("0" * 15) + ",2\n", "other signs"),
+        (",".join("0" * 15) + ",2\n", "other characters"),
         ("", "not equally long"),
     ],
 )
@@ -178,7 +178,7 @@ def test_the_first_attributes_of_towns_come_with_the_goal(folder):
     assert len(found) == 51
     assert list(found)[49:] == ["NumIlleg", "ViolentCrimesPerPop"]
     for n in (0, 123):
-        with pytest.raises(ArgumentError, match=f"n_attributes={n}; there are 122"):
+        with pytest.raises(ArgumentError, match=f"n_attributes={n}; give a number from 1 to 122"):
             datasets.load_communities(n)
 
 

@@ -75,7 +75,7 @@ def test_the_score_is_least_for_the_truth_and_knows_no_common_factor(folder):
 
 def test_a_problem_without_strings_to_learn_from_is_refused(folder):
     put_archive(folder, SMALL)
-    with pytest.raises(ArgumentError, match="no problem 9 with strings to learn from; there are 7"):
+    with pytest.raises(ArgumentError, match="no problem 9 with training strings; there are 7"):
         datasets.load_pautomac(9)
 
 
@@ -117,7 +117,7 @@ def test_an_archive_that_is_none_or_empty_is_refused(folder):
     with pytest.raises(FileFormatError, match="expected an archive"):
         datasets.pautomac_numbers()
     put_archive(folder, {"readme.txt": "nothing"}, packed=False)
-    with pytest.raises(MissingDataError, match="holds no strings to learn from"):
+    with pytest.raises(MissingDataError, match="holds no training strings"):
         datasets.pautomac_numbers()
 
 

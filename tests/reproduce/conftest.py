@@ -88,7 +88,7 @@ def made_up_sites(folder_of_sites, monkeypatch):
 @pytest.fixture(scope="session")
 def folder_of_towns(folder_of_stocks):
     """Attributes of 300 towns in five groups, some of them skewed; crime goes with one group."""
-    from tacit.datasets.communities import _ATTRIBUTES, _PLACES
+    from tacit.datasets.communities import _ATTRIBUTES, _TOWN_COLUMNS
 
     rng = np.random.default_rng(2)
     groups = rng.normal(size=(300, 5))
@@ -98,9 +98,11 @@ def folder_of_towns(folder_of_stocks):
     crime = np.exp(groups[:, 1] + 0.5 * rng.normal(size=300))
     rows = np.column_stack([numbers, crime])
     rows = (rows - rows.min(axis=0)) / np.ptp(rows, axis=0)
-    lines = [",".join([*(["1"] * len(_PLACES)), *(f"{cell:.2f}" for cell in row)]) for row in rows]
+    lines = [
+        ",".join([*(["1"] * len(_TOWN_COLUMNS)), *(f"{cell:.2f}" for cell in row)]) for row in rows
+    ]
     cells = lines[7].split(",")
-    cells[len(_PLACES) + 3] = "?"
+    cells[len(_TOWN_COLUMNS) + 3] = "?"
     lines[7] = ",".join(cells)
     path = folder_of_stocks / "communities_crime" / "communities.data"
     path.parent.mkdir()

@@ -241,7 +241,7 @@ def test_an_alias_table_holds_the_probabilities_it_was_made_of(weights, seed):
     row = np.array(weights, dtype=float) / sum(weights)
     table = AliasTable.of(row[None])
     held = np.zeros(len(row))
-    for column, (share, other) in enumerate(zip(table.share, table.other, strict=True)):
+    for column, (share, other) in enumerate(zip(table.threshold, table.other, strict=True)):
         held[column] += share / len(row)
         held[other] += (1 - share) / len(row)
     assert held == pytest.approx(row, abs=1e-12)
@@ -273,5 +273,5 @@ def test_tables_that_are_too_large_are_refused():
         lambda: random_automaton(2, 50, random_state=0).statistics().table(6),
         lambda: all_strings(50, 6),
     ):
-        with pytest.raises(TooExpensiveError, match="ask for shorter"):
+        with pytest.raises(TooExpensiveError, match="give a shorter length"):
             ask()

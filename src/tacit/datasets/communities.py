@@ -10,8 +10,8 @@ from tacit.errors import ArgumentError
 
 GOAL = "ViolentCrimesPerPop"
 
-# What the file begins with: where and what the town is, and a number of a fold.
-_PLACES = ("state", "county", "community", "communityname", "fold")
+# The first columns of the file identify the town and a fold.
+_TOWN_COLUMNS = ("state", "county", "community", "communityname", "fold")
 _ATTRIBUTES = (
     *("population", "householdsize", "racepctblack", "racePctWhite", "racePctAsian"),
     *("racePctHisp", "agePct12t21", "agePct12t29", "agePct16t24", "agePct65up", "numbUrban"),
@@ -40,8 +40,8 @@ _ATTRIBUTES = (
 )
 _FILE = DataFile(
     "communities_crime/communities.data",
-    f"lines of {len(_PLACES)} fields about the place, {len(_ATTRIBUTES)} attributes and {GOAL} with commas "
-    f"between them, ? for what is missing, no header",
+    f"lines of {len(_TOWN_COLUMNS)} fields that identify the town, {len(_ATTRIBUTES)} attributes and {GOAL} "
+    f"with commas between them, ? for what is missing, no header",
     "the UCI repository, Communities and Crime",
 )
 
@@ -65,21 +65,21 @@ def load_communities(n_attributes: int = len(_ATTRIBUTES)) -> dict[str, NDArray[
     Raises
     ------
     ArgumentError
-        Where there are not so many attributes.
+        There are fewer attributes.
     MissingDataError
-        Where the file is not in the folder that ``TACIT_DATA`` names.
+        The file is not in the folder that ``TACIT_DATA`` names.
     """
     if not 1 <= n_attributes <= len(_ATTRIBUTES):
         raise ArgumentError(
-            f"n_attributes={n_attributes!r}; there are {len(_ATTRIBUTES)}, give from 1 to so many"
+            f"n_attributes={n_attributes!r}; give a number from 1 to {len(_ATTRIBUTES)}"
         )
     kept = [*_ATTRIBUTES[:n_attributes], GOAL]
     return {name: column for name, column in _columns().items() if name in kept}
 
 
 def _columns() -> dict[str, NDArray[np.float64]]:
-    """Every column but those about the place."""
-    names = (*_PLACES, *_ATTRIBUTES, GOAL)
+    """Every column but those that identify the town."""
+    names = (*_TOWN_COLUMNS, *_ATTRIBUTES, GOAL)
     rows = []
     for number, line in enumerate(_FILE.read().decode("utf-8").splitlines(), start=1):
         if not line.strip():
@@ -88,8 +88,8 @@ def _columns() -> dict[str, NDArray[np.float64]]:
         if len(fields) != len(names):
             raise _FILE.wrong(f"line {number} has {len(fields)} fields instead of {len(names)}")
         try:
-            rows.append([np.nan if f == "?" else float(f) for f in fields[len(_PLACES) :]])
+            rows.append([np.nan if f == "?" else float(f) for f in fields[len(_TOWN_COLUMNS) :]])
         except ValueError as error:
             raise _FILE.wrong(f"line {number} has something else than numbers: {error}") from error
-    table = np.array(rows).reshape(len(rows), len(names) - len(_PLACES))
-    return dict(zip(names[len(_PLACES) :], np.ascontiguousarray(table.T), strict=True))
+    table = np.array(rows).reshape(len(rows), len(names) - len(_TOWN_COLUMNS))
+    return dict(zip(names[len(_TOWN_COLUMNS) :], np.ascontiguousarray(table.T), strict=True))

@@ -58,9 +58,9 @@ def load_density(name: str) -> Density:
     Raises
     ------
     ArgumentError
-        Where there is no set of that name.
+        There is no set of that name.
     MissingDataError
-        Where a file is not in the folder that ``TACIT_DATA`` names.
+        A file is not in the folder that ``TACIT_DATA`` names.
     """
     if name not in _N_VARIABLES:
         raise ArgumentError(f"there is no data set {name!r}; there are {', '.join(DENSITY_NAMES)}")
@@ -83,5 +83,5 @@ def _part(name: str, part: str) -> NDArray[np.int8]:
     between = np.array([ord(",")] * (n_variables - 1) + [ord("\n")], dtype=np.uint8)
     digits = cells[:, ::2]
     if not (cells[:, 1::2] == between).all() or ((digits != ord("0")) & (digits != ord("1"))).any():
-        raise file.wrong("there are other signs in it")
+        raise file.wrong("it has other characters")
     return (digits - ord("0")).astype(np.int8)

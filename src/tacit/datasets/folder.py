@@ -23,7 +23,7 @@ class DataFile:
     form : str
         What the file looks like inside.
     source : str
-        Where it can be had.
+        Where it comes from.
     """
 
     path: str
@@ -36,7 +36,7 @@ class DataFile:
         Raises
         ------
         MissingDataError
-            Where the variable is not set, or the file is not in its folder.
+            The variable is not set, or the file is not in its folder.
         """
         wanted = f"{self.path}[.xz] ({self.form}; from {self.source})"
         folder = os.environ.get(VARIABLE)
@@ -59,7 +59,7 @@ class DataFile:
         MissingDataError
             See `locate`.
         FileFormatError
-            Where the file is compressed and damaged.
+            The file is compressed and damaged.
         """
         path = self.locate()
         if path.name == Path(self.path).name:
@@ -70,5 +70,5 @@ class DataFile:
             raise FileFormatError(f"{str(path)!r} is damaged: {error}") from error
 
     def wrong(self, what: str) -> FileFormatError:
-        """The error for contents that are not of the form expected."""
+        """The error for contents that do not have the expected form."""
         return FileFormatError(f"{self.path}: {what}; expected {self.form}")

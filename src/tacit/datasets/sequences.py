@@ -36,7 +36,7 @@ _KINDS, _SPLITS = ("upos", "xpos"), ("train", "dev", "test")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pautomac:
-    """A problem of the PAutomaC competition: strings drawn from a machine, and what it says of others."""
+    """A problem of the PAutomaC competition: strings drawn from a machine, and probabilities of others."""
 
     number: int
     train: Strings  # codes of each string
@@ -68,7 +68,7 @@ class Pautomac:
 
 
 def pautomac_numbers() -> tuple[int, ...]:
-    """The problems that have strings to learn from, in order."""
+    """The problems that have training strings, in order."""
     ending = ".pautomac.train"
     return tuple(sorted(int(name.split(".")[0]) for name in _members() if name.endswith(ending)))
 
@@ -94,7 +94,7 @@ def load_pautomac(number: int) -> Pautomac:
     if f"{number}.pautomac.train" not in members:
         there = ", ".join(map(str, pautomac_numbers()))
         raise ArgumentError(
-            f"there is no problem {number} with strings to learn from; there are {there}"
+            f"there is no problem {number} with training strings; there are {there}"
         )
     train, n_symbols = _strings(members, f"{number}.pautomac.train")
     test, _ = _strings(members, f"{number}.pautomac.test")
@@ -118,25 +118,25 @@ def _strings(members: dict[str, bytes], name: str) -> tuple[Strings, int]:
 
 
 def _members() -> dict[str, bytes]:
-    """What the archive holds, by name without folders."""
+    """The files of the archive, by name without folders."""
     return _unpacked(os.environ.get(VARIABLE, ""))
 
 
 @lru_cache(maxsize=1)
 def _unpacked(folder: str) -> dict[str, bytes]:
     content = _ARCHIVE.read()
-    found = {}
+    members = {}
     try:
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
             for member in archive:
                 file = archive.extractfile(member) if member.isfile() else None
                 if file is not None:
-                    found[member.name.rsplit("/", 1)[-1]] = file.read()
+                    members[member.name.rsplit("/", 1)[-1]] = file.read()
     except tarfile.TarError as error:
         raise _ARCHIVE.wrong(str(error)) from error
-    if not any(name.endswith(".pautomac.train") for name in found):
-        raise MissingDataError(f"{_ARCHIVE.path} in {folder!r} holds no strings to learn from")
-    return found
+    if not any(name.endswith(".pautomac.train") for name in members):
+        raise MissingDataError(f"{_ARCHIVE.path} in {folder!r} holds no training strings")
+    return members
 
 
 def _described(number: int) -> tuple[str, int, float]:
@@ -179,7 +179,7 @@ def load_postags(kind: str = "upos", split: str = "train") -> list[list[str]]:
         lines = file.read().decode().splitlines()
     except UnicodeDecodeError as error:
         raise file.wrong(str(error)) from error
-    found = [line.split() for line in lines]
-    if not all(found):
+    sentences = [line.split() for line in lines]
+    if not all(sentences):
         raise file.wrong("a line is empty")
-    return found
+    return sentences

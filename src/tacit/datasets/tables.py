@@ -72,7 +72,7 @@ def load_splice(ambiguous: str = "missing") -> Columns:
     Parameters
     ----------
     ambiguous : {"missing", "letter"}
-        What becomes of the 60 letters that stand for several nucleotides: None, or the letter (``N`` for any,
+        How the 60 letters that stand for several nucleotides are given: None, or the letter (``N`` for any,
         ``D`` for A, G or T, ``R`` for A or G, ``S`` for C or G).
 
     Returns
@@ -90,8 +90,8 @@ def load_splice(ambiguous: str = "missing") -> Columns:
     )
     rows = _rows(file, ",", 3)
     classes = np.array([row[0] for row in rows], dtype=object)
-    known = "ACGT" if ambiguous == "missing" else ascii_uppercase
-    return {"class": classes, **_letters(file, [row[2] for row in rows], 60, known)}
+    alphabet = "ACGT" if ambiguous == "missing" else ascii_uppercase
+    return {"class": classes, **_letters(file, [row[2] for row in rows], 60, alphabet)}
 
 
 def load_house_votes() -> Columns:
@@ -110,8 +110,8 @@ def load_house_votes() -> Columns:
     )
     rows = _rows(file, ",", 1 + len(_VOTES))
     return {
-        name: np.array([None if row[place] == "?" else row[place] for row in rows], dtype=object)
-        for place, name in enumerate(("party", *_VOTES))
+        name: np.array([None if row[column] == "?" else row[column] for row in rows], dtype=object)
+        for column, name in enumerate(("party", *_VOTES))
     }
 
 
@@ -130,8 +130,8 @@ def load_coil2000() -> Columns:
     )
     rows = _rows(file, "\t", len(_COIL))
     return {
-        name: np.array([int(row[place]) for row in rows], dtype=np.int64)
-        for place, name in enumerate(_COIL)
+        name: np.array([int(row[column]) for row in rows], dtype=np.int64)
+        for column, name in enumerate(_COIL)
     }
 
 
@@ -154,12 +154,12 @@ def load_news20_w100() -> Columns:
     words = np.array([row[1:] for row in rows], dtype=np.int8)
     return {
         "newsgroup": groups,
-        **{word: words[:, place] for place, word in enumerate(header[1:])},
+        **{word: words[:, column] for column, word in enumerate(header[1:])},
     }
 
 
 def load_polya(name: str = "omni") -> Columns:
-    """Human DNA around a signal to end a gene, true or not: 206 letters.
+    """Human DNA around true and false poly(A) signals: 206 letters.
 
     Parameters
     ----------
@@ -179,14 +179,14 @@ def load_polya(name: str = "omni") -> Columns:
     file = DataFile(path, f"a header ({','.join(before)},sequence), then lines of these", source)
     rows = _rows(file, ",", len(before) + 1)[1:]
     described = {
-        column: np.array([row[place] for row in rows], dtype=object)
-        for place, column in enumerate(before)
+        name: np.array([row[column] for row in rows], dtype=object)
+        for column, name in enumerate(before)
     }
     return {**described, **_letters(file, [row[-1] for row in rows], 206)}
 
 
 def _rows(file: DataFile, delimiter: str, width: int) -> list[list[str]]:
-    """The lines of a file, cut into fields; each must have as many as the first should."""
+    """The lines of a file, split into fields; each must have this many."""
     rows = [
         [field.strip() for field in line.split(delimiter)]
         for line in file.read().decode("utf-8").splitlines()
@@ -198,14 +198,16 @@ def _rows(file: DataFile, delimiter: str, width: int) -> list[list[str]]:
     return rows
 
 
-def _letters(file: DataFile, sequences: Sequence[str], length: int, known: str = "ACGT") -> Columns:
-    """Sequences of letters as one column for each position; letters that are not known are None."""
+def _letters(
+    file: DataFile, sequences: Sequence[str], length: int, alphabet: str = "ACGT"
+) -> Columns:
+    """Sequences of letters as one column for each position; letters outside the alphabet are None."""
     for number, sequence in enumerate(sequences, start=1):
         if len(sequence) != length or not sequence.isascii():
             raise file.wrong(f"sequence {number} does not have {length} letters")
     signs = np.frombuffer("".join(sequences).upper().encode(), dtype=np.uint8)
     letters = np.full(128, None, dtype=object)
-    for letter in known:
+    for letter in alphabet:
         letters[ord(letter)] = letter
     cells = letters[signs.reshape(-1, length)]
-    return {f"p{place}": cells[:, place] for place in range(length)}
+    return {f"p{position}": cells[:, position] for position in range(length)}

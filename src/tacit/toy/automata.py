@@ -1,6 +1,6 @@
 """Probabilistic automata with known tables: random ones, their exact statistics, strings drawn from them.
 
-From a state an automaton stops, or shows a symbol and moves on. All strings together have probability one.
+In a state an automaton stops, or emits a symbol and moves on. All strings together have probability one.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ def all_strings(n_symbols: int, length: int) -> list[tuple[int, ...]]:
     [(), (0,), (1,), (0, 0), (0, 1), (1, 0), (1, 1)]
     """
     if n_symbols**length > _MOST_CELLS:
-        raise TooExpensiveError(f"{n_symbols}^{length} strings are too many; ask for shorter ones")
-    return [each for width in range(length + 1) for each in product(range(n_symbols), repeat=width)]
+        raise TooExpensiveError(f"{n_symbols}^{length} strings are too many; give a shorter length")
+    symbols = range(n_symbols)
+    return [string for width in range(length + 1) for string in product(symbols, repeat=width)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +52,12 @@ class ExactStrings:
 
     def ahead(self, strings: Iterable[String]) -> Array:
         """(string, state) what stands before: ``start @ steps[x]``."""
-        return np.array([self._through(self.initial, each) for each in strings])
+        return np.array([self._through(self.initial, string) for string in strings])
 
     def behind(self, strings: Iterable[String]) -> Array:
         """(state, string) what stands after: ``steps[x] @ stop``."""
         back = ExactStrings(self.stop, self.steps.transpose(0, 2, 1), self.initial)
-        return back.ahead(each[::-1] for each in strings).T
+        return back.ahead(string[::-1] for string in strings).T
 
     def values(self, strings: Iterable[String]) -> Array:
         """(string,) the number of each."""
@@ -75,7 +76,7 @@ class ExactStrings:
         n_symbols, n_states = self.steps.shape[:2]
         if n_symbols**length * n_states > _MOST_CELLS:
             raise TooExpensiveError(
-                f"a table of all {n_symbols}^{length} strings is too large; ask for shorter ones"
+                f"a table of all {n_symbols}^{length} strings is too large; give a shorter length"
             )
         states = self.initial[None]
         for _ in range(length):
@@ -139,24 +140,24 @@ class AutomatonModel:
         k, n_symbols = self.n_states, self.n_symbols
         transitions = self.steps.transpose(1, 0, 2).reshape(k, -1)  # (state, symbol and next state)
         table = AliasTable.of(np.column_stack([transitions, self.stop]))
-        own = np.arange(n_samples)
+        running = np.arange(n_samples)
         state = AliasTable.of(self.initial[None]).draw(np.zeros(n_samples, dtype=np.int32), rng)
-        owners, shown = [own[:0]], [np.empty(0, dtype=np.int32)]
-        while len(own):
+        numbers, shown = [running[:0]], [np.empty(0, dtype=np.int32)]
+        while len(running):
             drawn = table.draw(state, rng)
             going = drawn < k * n_symbols
-            own, (symbol, state) = own[going], np.divmod(drawn[going], k)
-            owners.append(own)
+            running, (symbol, state) = running[going], np.divmod(drawn[going], k)
+            numbers.append(running)
             shown.append(symbol.astype(np.int32))
-        owner = np.concatenate(owners)
-        codes = np.concatenate(shown)[np.argsort(owner, kind="stable")]
-        return Sequences(codes, np.bincount(owner, minlength=n_samples), self.symbols)
+        number = np.concatenate(numbers)
+        codes = np.concatenate(shown)[np.argsort(number, kind="stable")]
+        return Sequences(codes, np.bincount(number, minlength=n_samples), self.symbols)
 
     def log_prob(self, sequences: Sequences) -> Array:
         """The true natural-log probability of each string; -1 is missing and summed out."""
         steps = np.concatenate([self.steps, self.steps.sum(axis=0, keepdims=True)])
-        found = np.zeros(len(sequences.lengths))
-        state = np.tile(self.initial, (len(found), 1))
+        log_probs = np.zeros(len(sequences.lengths))
+        state = np.tile(self.initial, (len(log_probs), 1))
         for t in range(int(sequences.lengths.max(initial=0))):
             going = np.flatnonzero(sequences.lengths > t)
             codes = sequences.codes[sequences.ends[going] + t]
@@ -165,10 +166,10 @@ class AutomatonModel:
                 state[which] = state[which] @ steps[code]
             mass = state[going].sum(axis=1)
             with np.errstate(divide="ignore"):
-                found[going] += np.log(mass)
+                log_probs[going] += np.log(mass)
             state[going] /= np.where(mass > 0, mass, 1.0)[:, None]
         with np.errstate(divide="ignore"):
-            return np.asarray(found + np.log(state @ self.stop))
+            return np.asarray(log_probs + np.log(state @ self.stop))
 
 
 def random_automaton(
@@ -186,8 +187,8 @@ def random_automaton(
     ----------
     n_states, n_symbols : int
     concentration : float
-        What a state does where it goes on, a symbol with a next state, is drawn from a symmetric Dirichlet
-        distribution with this parameter: the smaller, the fewer ways.
+        The symbol and the next state of a state that does not stop have a symmetric Dirichlet prior with this
+        parameter: the smaller, the fewer transitions.
     mean_length : float
         About how long strings are.
     deterministic : bool
@@ -211,9 +212,11 @@ def random_automaton(
     if deterministic:
         shown = rng.dirichlet(np.full(n_symbols, concentration), size=n_states)
         following = rng.integers(n_states, size=(n_states, n_symbols))
-        places = np.arange(n_states)[:, None], np.arange(n_symbols)[None]
-        steps[places[1], places[0], following] = (1 - stop)[:, None] * shown
+        states, symbols = np.arange(n_states)[:, None], np.arange(n_symbols)[None]
+        steps[symbols, states, following] = (1 - stop)[:, None] * shown
         return AutomatonModel(np.eye(n_states)[0], steps, stop, tuple(range(n_symbols)))
-    ways = rng.dirichlet(np.full(n_symbols * n_states, concentration), size=n_states)
-    steps[:] = ((1 - stop)[:, None] * ways).reshape(n_states, n_symbols, -1).transpose(1, 0, 2)
+    transitions = rng.dirichlet(np.full(n_symbols * n_states, concentration), size=n_states)
+    steps[:] = (
+        ((1 - stop)[:, None] * transitions).reshape(n_states, n_symbols, -1).transpose(1, 0, 2)
+    )
     return AutomatonModel(rng.dirichlet(np.ones(n_states)), steps, stop, tuple(range(n_symbols)))

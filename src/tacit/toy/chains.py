@@ -1,6 +1,6 @@
 """Hidden Markov models with known tables: random ones, their exact tables, sequences drawn from them.
 
-A sequence has the length that is asked for; nothing says where it ends. See `tacit.toy.automata` for models
+A sequence has a given length, independent of the states. See `tacit.toy.automata` for models
 that do.
 """
 
@@ -70,7 +70,7 @@ class HmmModel:
 
     @property
     def steps(self) -> Array:
-        """(symbol, state, next state) the chance of showing a symbol, then moving on."""
+        """(symbol, state, next state) the probability of emitting a symbol, then moving to a state."""
         return np.asarray(self.emissions.T[:, :, None] * self.tables.transitions)
 
     def sample(self, n_samples: int, length: Any = 20, random_state: Any = None) -> Sequences:
@@ -99,13 +99,17 @@ class HmmModel:
             for table in (self.tables.initial[None], self.tables.transitions, self.emissions)
         )
         for block in range(0, n_samples, _BLOCK):
-            own = order[block : block + _BLOCK]
-            state = initial.draw(np.zeros(len(own), dtype=np.int32), rng)
-            for t in range(int(lengths[own[0]])):
-                own = own[: int((lengths[own] > t).sum())]
-                state = state[: len(own)] if t == 0 else transitions.draw(state[: len(own)], rng)
-                states[first[own] + t] = state
-                codes[first[own] + t] = emit.draw(state, rng)
+            running = order[block : block + _BLOCK]
+            state = initial.draw(np.zeros(len(running), dtype=np.int32), rng)
+            for t in range(int(lengths[running[0]])):
+                running = running[: int((lengths[running] > t).sum())]
+                state = (
+                    state[: len(running)]
+                    if t == 0
+                    else transitions.draw(state[: len(running)], rng)
+                )
+                states[first[running] + t] = state
+                codes[first[running] + t] = emit.draw(state, rng)
         return Sequences(codes, lengths, self.symbols), states
 
     def log_prob(self, sequences: Sequences) -> Array:
@@ -153,7 +157,7 @@ class HmmModel:
         n = self.n_symbols
         if n**width * self.n_states > _MOST_CELLS:
             raise TooExpensiveError(
-                f"a table of all {n}^{width} strings is too large; ask for shorter ones"
+                f"a table of all {n}^{width} strings is too large; give a shorter length"
             )
         states = initial[None]  # (string, state)
         for _ in range(width):
@@ -202,7 +206,7 @@ def random_hmm(
     if min(n_states, n_symbols) < 1 or not 0 <= stay <= 1:
         raise ArgumentError(
             f"n_states={n_states}, n_symbols={n_symbols}, stay={stay}: give at least one state and one "
-            f"symbol, and a chance of staying between 0 and 1"
+            f"symbol, and a probability of staying between 0 and 1"
         )
     rng = np.random.default_rng(random_state)
     emissions = rng.dirichlet(np.full(n_symbols, emission_concentration), size=n_states)
@@ -217,7 +221,7 @@ def random_hmm(
 def repeating_process(n_before: int = 2, *, stationary: bool = False) -> HmmModel:
     """A, some times over, then X or Y: the same one for ever (AAXAAX... or AAYAAY...).
 
-    There are three symbols but ``2 * (n_before + 1)`` states, since the place in the round and the letter
+    There are three symbols but ``2 * (n_before + 1)`` states, since the position in the round and the letter
     must be remembered: windows of three symbols do not show them, longer pasts and futures do.
 
     Parameters

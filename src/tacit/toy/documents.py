@@ -1,4 +1,4 @@
-"""Topics by chance, documents drawn from them, and their exact shares of pairs and triples of words."""
+"""Random topics, documents drawn from them, and their exact moments of pairs and triples of words."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def random_topics(
     ----------
     n_topics, n_words : int
     alpha : float or (topic,)
-        Parameters of the topics in documents. All zero is one topic in each document, all as often.
+        Parameters of the topics in documents. All zero: one topic in each document, equally likely.
     concentration : float
         Mean parameter of the words in topics: the smaller, the fewer words a topic uses.
     zipf : bool
-        Whether the parameter of a word falls with its place in the vocabulary, as one over it.
+        Whether the parameter of a word is one over its rank in the vocabulary.
     random_state : int, Generator or None
 
     Examples
@@ -45,11 +45,11 @@ def random_topics(
     ((3, 50), 1.0)
     """
     rng = np.random.default_rng(random_state)
-    shares = 1 / np.arange(1, n_words + 1) if zipf else np.ones(n_words)
-    words = rng.dirichlet(concentration * n_words * shares / shares.sum(), size=n_topics)
-    each = np.broadcast_to(np.asarray(alpha, dtype=np.float64), (n_topics,))
-    total = float(each.sum())
-    weights = each / total if total > 0 else np.full(n_topics, 1 / n_topics)
+    prior = 1 / np.arange(1, n_words + 1) if zipf else np.ones(n_words)
+    words = rng.dirichlet(concentration * n_words * prior / prior.sum(), size=n_topics)
+    alphas = np.broadcast_to(np.asarray(alpha, dtype=np.float64), (n_topics,))
+    total = float(alphas.sum())
+    weights = alphas / total if total > 0 else np.full(n_topics, 1 / n_topics)
     return Topics(words, weights, total)
 
 
@@ -63,7 +63,7 @@ def sample_documents(
     topics : Topics
     n_samples : int
     length : int or (int, int)
-        Words of each document, or the fewest and the most of them, all numbers as often.
+        Words of each document, or the fewest and the most of them, drawn uniformly.
     random_state : int, Generator or None
 
     Examples
@@ -82,37 +82,39 @@ def sample_documents(
         )
     lengths = rng.integers(low, high + 1, size=n_samples)
     counts = drawn_documents(topics, lengths, rng)
-    words = tuple(f"w{place}" for place in range(topics.n_words))
+    words = tuple(f"w{word}" for word in range(topics.n_words))
     return Documents(counts, words)
 
 
 def add_spam(
     documents: Documents, n_samples: int, length: int = 100, *, random_state: Any = None
 ) -> Documents:
-    """The documents, and as many more that each repeat one word."""
+    """The documents, and more documents that each repeat one word."""
     from scipy.sparse import csr_array, vstack
 
-    places = np.random.default_rng(random_state).integers(0, documents.n_words, size=n_samples)
+    spam_words = np.random.default_rng(random_state).integers(0, documents.n_words, size=n_samples)
     counts = np.full(n_samples, length, dtype=np.int32)
     shape = (n_samples, documents.n_words)
-    spam = csr_array((counts, (np.arange(n_samples), places)), shape=shape)
+    spam = csr_array((counts, (np.arange(n_samples), spam_words)), shape=shape)
     both = csr_array(vstack([documents.counts, spam], format="csr"))
     return Documents(both, documents.words, documents.named)
 
 
 def make_bursty(
-    documents: Documents, most: int = 3, chance: float = 0.3, *, random_state: Any = None
+    documents: Documents, most: int = 3, probability: float = 0.3, *, random_state: Any = None
 ) -> Documents:
-    """The documents with each occurrence of a word repeated up to `most` times, each time by chance."""
+    """The documents with each occurrence of a word repeated up to `most` times, at random."""
     counts = documents.counts.copy()
     rng = np.random.default_rng(random_state)
-    counts.data = counts.data + rng.binomial(most * counts.data, chance).astype(counts.data.dtype)
+    counts.data = counts.data + rng.binomial(most * counts.data, probability).astype(
+        counts.data.dtype
+    )
     return Documents(counts, documents.words, documents.named)
 
 
 @dataclass(frozen=True, eq=False)
 class ExactTopicMoments:
-    """The shares of pairs and triples of words that a model has, as if from documents without end.
+    """The moments of pairs and triples of words that infinitely many documents of a model would have.
 
     Examples
     --------
@@ -129,22 +131,22 @@ class ExactTopicMoments:
         return self.topics.n_words
 
     def pairs(self, columns: Array) -> PairProduct:
-        """Shares of pairs, multiplied with some columns (word, column)."""
+        """Probabilities of pairs, multiplied with some columns (word, column)."""
         words, weights, alpha0 = self.topics.words, self.topics.weights, self.topics.alpha0
-        own = words @ columns  # (topic, column)
+        projected = words @ columns  # (topic, column)
         mean = weights @ words
-        same = words.T @ (weights[:, None] * own)
-        found = (alpha0 * np.outer(mean, weights @ own) + same) / (alpha0 + 1)
-        return PairProduct(found, mean, 0.0, 0)
+        same = words.T @ (weights[:, None] * projected)
+        product = (alpha0 * np.outer(mean, weights @ projected) + same) / (alpha0 + 1)
+        return PairProduct(product, mean, 0.0, 0)
 
     def triples(self, columns: Array) -> Array:
-        """(p, p, p) shares of triples, each word as its row of some columns (word, p)."""
+        """(p, p, p) probabilities of triples, each word as its row of some columns (word, p)."""
         weights, alpha0 = self.topics.weights, self.topics.alpha0
-        own = self.topics.words @ columns  # (topic, p)
-        mean = weights @ own
-        same = np.einsum("t,ta,tb->ab", weights, own, own)
-        all_same = np.einsum("t,ta,tb,tc->abc", weights, own, own, own)
-        apart = mean[:, None, None] * mean[:, None] * mean
-        two = symmetric_sum(same[:, :, None] * mean)
-        found = alpha0**2 * apart + alpha0 * two + 2 * all_same
-        return np.asarray(found / ((alpha0 + 1) * (alpha0 + 2)))
+        projected = self.topics.words @ columns  # (topic, p)
+        mean = weights @ projected
+        same = np.einsum("t,ta,tb->ab", weights, projected, projected)
+        all_same = np.einsum("t,ta,tb,tc->abc", weights, projected, projected, projected)
+        independent = mean[:, None, None] * mean[:, None] * mean
+        two_same = symmetric_sum(same[:, :, None] * mean)
+        triples = alpha0**2 * independent + alpha0 * two_same + 2 * all_same
+        return np.asarray(triples / ((alpha0 + 1) * (alpha0 + 2)))

@@ -12,40 +12,40 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class AliasTable:
-    """The rows of a table of probabilities, made ready to draw from (Walker's alias method).
+    """The rows of a table of probabilities, prepared for drawing (Walker's alias method).
 
     Each row is cut into columns of equal mass that hold at most two outcomes: a draw picks a column, then one
     of its two.
     """
 
     n_outcomes: int
-    share: Array  # (row * outcome,)  of the column's own outcome
+    threshold: Array  # (row * outcome,)  below it the column gives its number, above it the other
     other: NDArray[np.int32]  # (row * outcome,)  the other outcome
 
     @staticmethod
     def of(table: Array) -> AliasTable:
-        """Ready to draw from (row, outcome) probabilities whose rows sum to one."""
+        """Prepare (row, outcome) probabilities whose rows sum to one."""
         rows, n_outcomes = table.shape
-        share, other = np.ones((rows, n_outcomes)), np.zeros((rows, n_outcomes), dtype=np.int32)
+        threshold, other = np.ones((rows, n_outcomes)), np.zeros((rows, n_outcomes), dtype=np.int32)
         for row in range(rows):
             mass = table[row] * n_outcomes / table[row].sum()
             small = np.flatnonzero(mass < 1).tolist()
             large = np.flatnonzero(mass >= 1).tolist()
             while small and large:
                 low, high = small.pop(), large[-1]
-                share[row, low], other[row, low] = mass[low], high
+                threshold[row, low], other[row, low] = mass[low], high
                 mass[high] -= 1 - mass[low]
                 if mass[high] < 1:
                     small.append(large.pop())
             for rest in small:  # rounding left these a little below one
-                share[row, rest] = 1.0 if table[row, rest] > 0 else 0.0
+                threshold[row, rest] = 1.0 if table[row, rest] > 0 else 0.0
                 other[row, rest] = int(table[row].argmax())
-        return AliasTable(n_outcomes, share.ravel(), other.ravel())
+        return AliasTable(n_outcomes, threshold.ravel(), other.ravel())
 
     def draw(self, rows: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.int32]:
-        """One outcome for each of the rows named."""
+        """One outcome for each of the given rows."""
         scaled = rng.random(len(rows)) * self.n_outcomes
         column = scaled.astype(np.int32)
         scaled -= column
-        place = rows.astype(np.int64) * self.n_outcomes + column
-        return np.where(scaled < self.share[place], column, self.other[place])
+        index = rows.astype(np.int64) * self.n_outcomes + column
+        return np.where(scaled < self.threshold[index], column, self.other[index])

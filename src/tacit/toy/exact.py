@@ -1,4 +1,4 @@
-"""What a tree with known tables says exactly: joint tables, and moments without noise."""
+"""Exact joint tables and moments of a tree with known tables."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _MOST_CELLS = 10**7
 def node_marginals(tables: Tables) -> list[Array]:
     """The distribution of each node by itself, in the tree's order."""
     parents = tables.tree.parent.tolist()
-    found: list[Array] = [np.empty(0)] * len(parents)
+    marginals: list[Array] = [np.empty(0)] * len(parents)
     for node in reversed(range(len(parents))):
         table = tables.table(node)
-        found[node] = table[0] if parents[node] < 0 else found[parents[node]] @ table
-    return found
+        marginals[node] = table[0] if parents[node] < 0 else marginals[parents[node]] @ table
+    return marginals
 
 
 def exact_marginal(
@@ -40,12 +40,12 @@ def exact_marginal(
     leaves : sequence of int
         Different leaves, in the order that the axes shall have.
     marginals : sequence of array, optional
-        The tables' `node_marginals`, where they are at hand.
+        The tables' `node_marginals`, where they are computed already.
 
     Returns
     -------
     array
-        One axis per leaf asked for; sums to one.
+        One axis per leaf; sums to one.
 
     Raises
     ------
@@ -61,22 +61,22 @@ def exact_marginal(
         raise TooExpensiveError(f"the joint table of {len(leaves)} leaves has too many cells")
     if not leaves:
         return np.ones(())
-    # P(leaves found below a node | its state), pushed up until one node has all of them.
+    # P(leaves below a node | its state), pushed up until one node has all of them.
     below = {leaf: ([leaf], np.eye(cards[leaf])) for leaf in leaves}
     while len(below) > 1:
         node = min(below)  # whatever is below this one has been pushed up already
-        found, cells = below.pop(node)
+        reached, cells = below.pop(node)
         above = int(tree.parent[node])
         message = tables.table(node) @ cells  # (parent state, cell)
         if above in below:
             others, beside = below[above]
             message = (beside[:, :, None] * message[:, None, :]).reshape(len(message), -1)
-            found = others + found
-        below[above] = (found, message)
-    ((node, (found, cells)),) = below.items()
+            reached = others + reached
+        below[above] = (reached, message)
+    ((node, (reached, cells)),) = below.items()
     prior = node_marginals(tables)[node] if marginals is None else marginals[node]
-    joint = (prior @ cells).reshape([cards[leaf] for leaf in found])
-    return joint.transpose([found.index(leaf) for leaf in leaves])
+    joint = (prior @ cells).reshape([cards[leaf] for leaf in reached])
+    return joint.transpose([reached.index(leaf) for leaf in leaves])
 
 
 def joint_table(tables: Tables) -> Array:
@@ -111,7 +111,7 @@ class ExactMoments:
         return self._pairs
 
     def tables(self, subsets: Sequence[tuple[int, ...]]) -> list[Array]:
-        """The joint probabilities of each set of leaves, axes in the order asked."""
+        """The joint probabilities of each set of leaves, axes in the given order."""
         return [exact_marginal(self.model, subset, self._marginals) for subset in subsets]
 
     @cached_property
@@ -123,22 +123,22 @@ class ExactMoments:
         tree, cards = self.model.tree, self.cards
         starts = np.concatenate([[0], np.cumsum(cards)])
         joint = np.zeros((starts[-1], starts[-1]))
-        places: list[NDArray[np.int64]] = []  # the rows of `joint` that each node's leaves have
+        rows: list[NDArray[np.int64]] = []  # the rows of `joint` of each node's leaves
         given_node: list[Array] = []  # (state, category): P(leaf's category | node's state)
         for leaf in range(tree.n_leaves):
-            places.append(np.arange(starts[leaf], starts[leaf + 1]))
+            rows.append(np.arange(starts[leaf], starts[leaf + 1]))
             given_node.append(np.eye(cards[leaf]))
-            joint[places[leaf], places[leaf]] = self._marginals[leaf]
+            joint[rows[leaf], rows[leaf]] = self._marginals[leaf]
         for node in tree.hidden:
             children = tree.children[node]
             reach = [self.model.table(child) @ given_node[child] for child in children]
-            places.append(np.concatenate([places[child] for child in children]))
+            rows.append(np.concatenate([rows[child] for child in children]))
             given_node.append(np.concatenate(reach, axis=1))
             weighed = self._marginals[node][:, None] * given_node[node]
             for child, profile in zip(children, reach, strict=True):
                 # Leaves under different children are independent given this node. What this writes
-                # about leaves under the same child is replaced by what was known of them.
-                known = joint[np.ix_(places[child], places[child])]
-                joint[np.ix_(places[child], places[node])] = profile.T @ weighed
-                joint[np.ix_(places[child], places[child])] = known
+                # about leaves under the same child is replaced by their tables from before.
+                before = joint[np.ix_(rows[child], rows[child])]
+                joint[np.ix_(rows[child], rows[node])] = profile.T @ weighed
+                joint[np.ix_(rows[child], rows[child])] = before
         return PairTables(cards, joint)

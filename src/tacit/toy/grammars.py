@@ -59,8 +59,8 @@ def random_grammar(
     start[:n_brackets] = rng.dirichlet(np.ones(n_brackets * m)).reshape(n_brackets, m)
     rule_given = rng.exponential(size=(len(rules), m))
     for label in range(inner):
-        own = rules.triples[:, 0] == label
-        rule_given[own] /= rule_given[own].sum(axis=0)
+        of_label = rules.triples[:, 0] == label
+        rule_given[of_label] /= rule_given[of_label].sum(axis=0)
     word_given = rng.dirichlet(np.full(n_words, 0.5), size=(n_tags, m)).transpose(0, 2, 1)
     left_given, right_given = rng.dirichlet(np.full(m, 0.5), size=(2, len(rules), m))
     return GrammarTables(

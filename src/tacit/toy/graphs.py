@@ -1,4 +1,4 @@
-"""Latent graphs with known tables, and what they say exactly.
+"""Latent graphs with known tables, and their exact marginals.
 
 Everything here is summed out variable by variable over the tables of the graph, with nothing of what learning
 and queries use, so that their answers can be compared with it.
@@ -68,10 +68,10 @@ class GraphModel:
         """The graph for networkx."""
         import networkx as nx
 
-        found: nx.DiGraph[str] = nx.DiGraph()
-        found.add_nodes_from(self.parents)
-        found.add_edges_from(self.edges)
-        return found
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(self.parents)
+        graph.add_edges_from(self.edges)
+        return graph
 
     @property
     def moments(self) -> ExactGraphMoments:
@@ -125,8 +125,7 @@ class GraphModel:
             factors.append(Factor((_ROW, name), seen.astype(np.float64)))
         left, logs = _summed(factors, set(self.tables), n_rows=len(codes))
         with np.errstate(divide="ignore"):
-            found: Array = logs + np.log(_product(left, [_ROW]))
-        return found
+            return np.asarray(logs + np.log(_product(left, [_ROW])))
 
     def sample(self, n_samples: int, random_state: Any = None) -> NDArray[np.int16]:
         """Rows of category codes, (row, variable) in Fortran order, drawn parents before children."""
@@ -171,19 +170,19 @@ class ExactGraphMoments:
         return self._pairs
 
     def tables(self, subsets: Sequence[tuple[int, ...]]) -> list[Array]:
-        """The joint probabilities of each set of columns, axes in the order asked."""
-        return [self.model.marginal([self.model.names[at] for at in own]) for own in subsets]
+        """The joint probabilities of each set of columns, axes in the given order."""
+        return [self.model.marginal([self.model.names[at] for at in subset]) for subset in subsets]
 
     @cached_property
     def _pairs(self) -> PairTables:
         starts = np.concatenate([[0], np.cumsum(self.cards)])
         spans = [slice(*span) for span in pairwise(starts)]
         joint = np.zeros((starts[-1], starts[-1]))
-        for i, own in enumerate(spans):
-            joint[own, own] = np.diag(self.tables([(i,)])[0])
+        for i, span in enumerate(spans):
+            joint[span, span] = np.diag(self.tables([(i,)])[0])
             for j in range(i):
                 (table,) = self.tables([(i, j)])
-                joint[own, spans[j]], joint[spans[j], own] = table, table.T
+                joint[span, spans[j]], joint[spans[j], span] = table, table.T
         return PairTables(self.cards, joint)
 
 
@@ -232,10 +231,10 @@ def _summed(
 
 def _axes_of(factors: Iterable[Factor]) -> dict[str, int]:
     """The axes of a product and their lengths, that of rows first."""
-    found: dict[str, int] = {}
+    lengths: dict[str, int] = {}
     for factor in factors:
-        found.update(zip(factor.axes, factor.cells.shape, strict=True))
-    return dict(sorted(found.items(), key=lambda axis: axis[0] != _ROW))
+        lengths.update(zip(factor.axes, factor.cells.shape, strict=True))
+    return dict(sorted(lengths.items(), key=lambda axis: axis[0] != _ROW))
 
 
 def _size(axes: Mapping[str, int]) -> int:
@@ -246,30 +245,30 @@ def _size(axes: Mapping[str, int]) -> int:
 
 
 def _product(factors: list[Factor], axes: list[str]) -> Array:
-    """The product of factors, summed over what is not asked for, one after the other."""
+    """The product of factors, summed over all other axes, one after the other."""
     every = _axes_of(factors)
     _size({name: length for name, length in every.items() if name in axes})
     letter = dict(zip(every, ascii_letters, strict=False))
     cells: Array = np.ones(())
-    own: list[str] = []
-    for place, factor in enumerate(factors):
-        later = {name for each in factors[place + 1 :] for name in each.axes}
-        kept = [name for name in every if name in {*own, *factor.axes} & {*later, *axes}]
-        terms = ["".join(letter[name] for name in each) for each in (own, factor.axes, kept)]
+    current: list[str] = []
+    for number, factor in enumerate(factors):
+        later = {name for other in factors[number + 1 :] for name in other.axes}
+        kept = [name for name in every if name in {*current, *factor.axes} & {*later, *axes}]
+        terms = ["".join(map(letter.__getitem__, t)) for t in (current, factor.axes, kept)]
         form = f"{terms[0]},{terms[1]}->{terms[2]}"
-        cells, own = np.einsum(form, cells, factor.cells), kept
-    return cells.transpose([own.index(name) for name in axes])
+        cells, current = np.einsum(form, cells, factor.cells), kept
+    return cells.transpose([current.index(name) for name in axes])
 
 
 def _ancestors(parents: Mapping[str, tuple[str, ...]], names: Iterable[str]) -> set[str]:
     """Some variables and all that they depend on."""
-    found, waiting = set[str](), list(names)
+    ancestors, waiting = set[str](), list(names)
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in ancestors:
+            ancestors.add(name)
             waiting.extend(parents[name])
-    return found
+    return ancestors
 
 
 def ordered(parents: Mapping[str, tuple[str, ...]]) -> list[str]:
@@ -277,6 +276,4 @@ def ordered(parents: Mapping[str, tuple[str, ...]]) -> list[str]:
     try:
         return list(TopologicalSorter(parents).static_order())
     except CycleError as error:
-        raise ArgumentError(
-            f"the arrows lead round in a circle: {' -> '.join(error.args[1])}"
-        ) from error
+        raise ArgumentError(f"the graph has a cycle: {' -> '.join(error.args[1])}") from error

@@ -38,7 +38,7 @@ def random_graph_model(
     n_categories : int or sequence of int
         Categories of every observed variable or of each.
     diagonal : float
-        Added, before rows are brought to sum one, to one entry of each row, another for every state of the
+        Added, before rows are normalised, to one entry of each row, another for every state of the
         last parent (of all parents together, where there are as many states): the more, the stronger are
         dependences.
     shared : mapping of str to str, optional
@@ -52,11 +52,11 @@ def random_graph_model(
     (2, 2, 4)
     """
     rng = np.random.default_rng(random_state)
-    own = {name: tuple(above) for name, above in parents.items()}
-    absent = {*observed, *(above for each in own.values() for above in each)} - set(own)
+    graph = {name: tuple(above) for name, above in parents.items()}
+    absent = {*observed, *(name for above in graph.values() for name in above)} - set(graph)
     if absent:
         raise ArgumentError(f"{min(absent)!r} has no parents given; give () where there are none")
-    order = ordered(own)
+    order = ordered(graph)
     cards = [n_categories] * len(observed) if isinstance(n_categories, int) else list(n_categories)
     sizes = dict(zip(observed, cards, strict=True))
     for name in order:
@@ -67,10 +67,10 @@ def random_graph_model(
     for name in order:
         called = (shared or {}).get(name, name)
         if called not in drawn:
-            shape = [sizes[each] for each in (*own[name], name)]
+            shape = [sizes[axis] for axis in (*graph[name], name)]
             drawn[called] = _random_table(shape, diagonal, rng)
         tables[name] = drawn[called]
-    return GraphModel(tuple(observed), {name: own[name] for name in order}, tables)
+    return GraphModel(tuple(observed), {name: graph[name] for name in order}, tables)
 
 
 def _random_table(shape: list[int], diagonal: float, rng: np.random.Generator) -> Array:

@@ -38,7 +38,7 @@ def random_tables(
         Number of categories, of every leaf or of each.
     n_states : int or sequence of int or mapping of str to int
         Number of states, of every hidden node, of each in the tree's order, or by name. A hidden node
-        that copies a leaf has the leaf's categories for states, whatever is said here.
+        that copies a leaf has the leaf's categories for states, whatever `n_states` says.
     random_state : int or numpy.random.Generator, optional
     diagonal : float
         Added to the diagonals before normalising: the more, the stronger the tree's dependences.
@@ -78,19 +78,19 @@ def _states(
         if absent:
             raise ArgumentError(f"n_states lacks {absent[0]!r}; give every hidden node a number")
         n_states = [n_states.get(tree.names[node], 1) for node in tree.hidden]
-    each = [cards] * tree.n_leaves if isinstance(cards, (int, np.integer)) else list(cards)
-    each += [n_states] * n_hidden if isinstance(n_states, (int, np.integer)) else list(n_states)
-    if len(each) != tree.n_nodes:
+    states = [cards] * tree.n_leaves if isinstance(cards, (int, np.integer)) else list(cards)
+    states += [n_states] * n_hidden if isinstance(n_states, (int, np.integer)) else list(n_states)
+    if len(states) != tree.n_nodes:
         raise ArgumentError(
             f"the tree has {tree.n_leaves} leaves and {n_hidden} hidden nodes, but "
-            f"cards and n_states are {len(each)} numbers together"
+            f"cards and n_states are {len(states)} numbers together"
         )
     for node, leaf in enumerate(tree.copy_of.tolist()):
         if leaf >= 0:
-            each[node] = each[leaf]
-    if min(each) < 1:
-        raise ArgumentError(f"a node needs at least one state, not {min(each)}")
-    return [int(number) for number in each]
+            states[node] = states[leaf]
+    if min(states) < 1:
+        raise ArgumentError(f"a node needs at least one state, not {min(states)}")
+    return [int(number) for number in states]
 
 
 def sample_codes(tables: Tables, n_samples: int, random_state: Any = None) -> NDArray[np.int16]:
@@ -117,11 +117,11 @@ def sample_codes(tables: Tables, n_samples: int, random_state: Any = None) -> ND
         reached = np.cumsum(tables.table(node), axis=1)
         reached /= reached[:, -1:]  # ends at one exactly, which no draw reaches
         draw = rng.random(n_samples)
-        own = codes[:, node] if node < tree.n_leaves else np.empty(n_samples, dtype=np.int16)
-        own[:] = 0
+        values = codes[:, node] if node < tree.n_leaves else np.empty(n_samples, dtype=np.int16)
+        values[:] = 0
         for column in reached.T[:-1]:
-            own += draw >= (column[drawn[above]] if above >= 0 else column[0])
-        drawn[node] = own
+            values += draw >= (column[drawn[above]] if above >= 0 else column[0])
+        drawn[node] = values
         if above >= 0:
             unused[above] -= 1
             if unused[above] == 0:

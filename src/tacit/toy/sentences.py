@@ -1,4 +1,4 @@
-"""Tagged sentences by chance, from a small grammar."""
+"""Random tagged sentences of a small grammar."""
 
 from __future__ import annotations
 

@@ -165,9 +165,9 @@ def named_topology(name: str) -> Topology:
     Topology(32 observed, 30 hidden)
     """
     for pattern, make in _FAMILIES.items():
-        found = re.fullmatch(pattern, name)
-        if found:
-            return make([int(number) for number in found.groups()])
+        match = re.fullmatch(pattern, name)
+        if match:
+            return make([int(number) for number in match.groups()])
     raise ArgumentError(
         f"no tree is called {name!r}; names are like bin6, t43, cat16, broad4, deep4, star8"
     )
