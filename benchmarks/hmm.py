@@ -35,12 +35,12 @@ from tacit.sequences.data.sequences import Sequences
 from tacit.sequences.learn.em.hmm import (
     Packed,
     em_restarts,
-    log_likelihoods,
     polished_hmm,
     random_hmm_tables,
 )
 from tacit.sequences.model.chains import ChainTables
 from tacit.sequences.moments.ngrams import NgramCounts
+from tacit.sequences.query.hmm_scores import log_likelihoods
 from tacit.toy import random_hmm
 
 N_SYMBOLS, N_STATES, LENGTH = 50, 8, 20

@@ -115,3 +115,27 @@ def test_pseudo_counts_are_counts():
     automaton = tacit.ProbabilisticAutomaton(1, "em", tied=True, pseudo_counts=3)
     automaton.fit([["a"], ["a", "a"]])
     assert automaton.parts_[0].emit[0] == pytest.approx([(3 + 1.5) / 8, (2 + 1.5) / 8])
+
+
+def test_densities_of_the_next_number_are_those_of_the_mixture():
+    model = tacit.HMM(2).fit(NUMBERS)
+    grid, density = model.predict_next_density(NUMBERS)
+    assert density.shape == (6, 200)
+    assert np.trapezoid(density, grid, axis=1) == pytest.approx(np.ones(6), abs=0.01)
+    means = np.trapezoid(density * grid, grid, axis=1)
+    assert means == pytest.approx(model.expectation(NUMBERS), abs=0.05)
+    _, each = model.predict_next_density(NUMBERS, [0.0, 1.0], all_positions=True)
+    assert [rows.shape for rows in each] == [(20, 2)] * 6
+    with pytest.raises(tacit.errors.NotAvailableError, match="numbers"):
+        tacit.HMM(2).fit(SYMBOLS).predict_next_density(SYMBOLS)
+
+
+def test_the_table_of_emissions_has_each_kind_under_its_name():
+    from tacit.sequences.emissions import EMISSIONS, emission_of
+
+    assert all(each.name == name for name, each in EMISSIONS.items())
+    kinds = [kind for each in EMISSIONS.values() for kind in each.kinds]
+    assert len(kinds) == len(set(kinds))
+    assert emission_of(tacit.HMM(2).fit(NUMBERS).parameters_) is EMISSIONS["gaussian"]
+    with pytest.raises(ValueError, match="emissions"):
+        tacit.HMM(2, emissions="bernoulli").fit(SYMBOLS)

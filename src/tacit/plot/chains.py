@@ -118,11 +118,8 @@ def _states_of(model: Any, n_symbols: int, max_label: int) -> States:
         learnt = model.parameters_
         start, moves, end = learnt.initial, learnt.transitions, False
         visits = np.maximum(learnt.stationary, 0.0)
-        if model.symbols_:
-            symbols = [style.shortened(each, max_label) for each in model.symbols_]
-            labels = [_likely(row, symbols, n_symbols) for row in model.emissions_]
-        else:
-            labels = _numbers(model, n_symbols, max_label)
+        named = [style.shortened(each, max_label) for each in model.symbols_ or model.names_]
+        labels = model._described(named, n_symbols)  # noqa: SLF001  in the model's own words
     else:
         raise NotAvailableError(
             f"{type(model).__name__} has no hidden states to draw; pass a fitted HMM or "
@@ -137,20 +134,6 @@ def _likely(row: Array, symbols: list[str], n_symbols: int) -> list[str]:
     """The symbols that a state shows most often, each with its probability."""
     best = np.argsort(-row, kind="stable")[:n_symbols]
     return [f"{symbols[each]} {_percent(row[each])}" for each in best if row[each] >= 0.005]
-
-
-def _numbers(model: Any, n_columns: int, max_label: int) -> list[list[str]]:
-    spread = np.sqrt(np.diagonal(model.covariances_, axis1=1, axis2=2))
-    names = [style.shortened(name, max_label) + " " for name in model.names_]
-    if len(names) == 1:
-        names = [""]
-    return [
-        [
-            f"{name}{mean:.3g} ± {one:.2g}"
-            for name, mean, one in list(zip(names, means, spreads, strict=True))[:n_columns]
-        ]
-        for means, spreads in zip(model.means_, spread, strict=True)
-    ]
 
 
 def _percent(share: float) -> str:

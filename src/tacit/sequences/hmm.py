@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
-from tacit.errors import ArgumentError, DataError, NotAvailableError
+from tacit.errors import ArgumentError, NotAvailableError
+from tacit.sequences.emissions import EMISSIONS, emission_for, emission_of
 from tacit.sequences.hmm_queries import HMMQueries
-from tacit.sequences.learn.hmm_learners import WAYS, HMMSettings
+from tacit.sequences.learn.hmm_learners import HMMSettings
 from tacit.sequences.model_files import HMM_FILE
 from tacit.sequences.sequence_queries import lengths_from
 
 if TYPE_CHECKING:
-    from tacit.sequences.data.number_sequences import Series
-    from tacit.sequences.learn.fit import FittedHMM, Stream
-    from tacit.sequences.learn.number_stream import KeptNumbers
+    from tacit.sequences.emissions.protocol import Emission
+    from tacit.sequences.learn.fit import FittedHMM
 
 
 class HMM(HMMQueries):
@@ -36,10 +34,10 @@ class HMM(HMMQueries):
         the windows alone, in one pass over the data. "spectral": operators without hidden states (Hsu,
         Kakade & Zhang, 2012); predictions are made proper, see `predict_next_proba`. "em": EM from
         `n_restarts` random starts. "online-em": stepwise EM, a few passes over small batches.
-    emissions : {"auto", "categorical", "gaussian"}
-        What states emit: symbols, or numbers with normal densities. "auto": numbers where arrays or lists
-        hold floats, symbols otherwise. Numbers are read as `KernelHMM` reads them, learnt by "auto", "tensor"
-        or "em", and may be missing too.
+    emissions : str
+        What states emit, a name of `tacit.sequences.emissions.EMISSIONS`: "categorical" (symbols) or
+        "gaussian" (numbers with normal densities), for example. "auto": "gaussian" where arrays or lists
+        hold floats, else "categorical". Numbers are read as `KernelHMM` reads them, and may be missing too.
     covariance : {"full", "diagonal"}
         Of rows of numbers: whether columns depend on each other within a state.
     features : int or "auto"
@@ -77,8 +75,8 @@ class HMM(HMMQueries):
         (state, column) and (state, column, column), of emitted numbers.
     symbols_ : tuple
         The symbols in the order of columns of `emissions_`.
-    parameters_ : ChainTables, GaussianChain or ProperOperators
-        What was learnt.
+    parameters_ : ChainTables, GaussianChain, ... or ProperOperators
+        What was learnt; its type depends on `emissions`.
     diagnostics_ : dict
         In plain values: singular values, steps, what was tried.
 
@@ -93,7 +91,7 @@ class HMM(HMMQueries):
     (2,)
     """
 
-    stream_: Stream | KeptNumbers
+    stream_: Any
     _file = HMM_FILE
 
     def __init__(
@@ -146,32 +144,20 @@ class HMM(HMMQueries):
             Sequences to choose by. Without them a part of X is left out where something is to be chosen,
             and the model is learnt again from all of X at the end.
         """
-        from tacit.sequences.learn.fit import Stream, fit_numbers, fit_symbols
-        from tacit.sequences.learn.number_stream import KeptNumbers
+        from tacit.sequences.learn.fit import fit_hmm
 
         X = list(X) if isinstance(X, Iterator) else X
-        gaussian = self._shows_numbers(X)
-        settings = self._settings(gaussian=gaussian)
-        lengths = lengths_from(X, y, lengths, rows=gaussian)
+        emission = emission_for(self.emissions, X)
+        settings = self._settings(emission)
+        lengths = lengths_from(X, y, lengths, rows=emission.numbers)
+        data, held_out = emission.read(X, lengths, unknown=self.unknown), None
+        emission.check(data)
+        if validation is not None:
+            held_out = emission.read(validation, None, data.symbols or data.names, self.unknown)
         with self._working() as report:
-            if gaussian:
-                series = self._read_numbers(X, lengths)
-                others = None if validation is None else self._read_numbers(validation)
-                found = fit_numbers(series, others, self.n_states, settings, report)
-                self._keep(found, series.names, ())
-                self.stream_ = KeptNumbers.of(series, settings.seed)
-                self.n_features_in_ = series.n_columns
-                return self
-            data = self._read_new(X, lengths)
-            held_out = (
-                None if validation is None else self._read_new(validation, None, data.symbols)
-            )
-            stream = Stream.of(data, settings)
-            found = fit_symbols(data, stream, held_out, self.n_states, settings, report)
-        self._keep(found, (), data.symbols)
-        self.stream_ = stream
-        self._keep_columns(X, data)
-        return self
+            stream = emission.stream(data, settings)
+            found = fit_hmm(emission, data, stream, held_out, self.n_states, settings, report)
+        return self._keep(found, X, data, stream)
 
     def partial_fit(
         self, X: Any, y: Any = None, *, lengths: Any = None, symbols: Any = None
@@ -195,33 +181,32 @@ class HMM(HMMQueries):
             All that will ever come, at the first call; by default those of the first chunk. Later ones that
             are not among them are errors, or missing, as `unknown` says.
         """
-        from tacit.sequences.learn.fit import Stream, fit_stream
-
         X = list(X) if isinstance(X, Iterator) else X
         before: Any = getattr(self, "stream_", None)
-        again = before is not None and self.emissions == "auto"
-        gaussian = not self.symbols_ if again else self._shows_numbers(X)
-        settings = self._settings(gaussian=gaussian)
-        lengths = lengths_from(X, y, lengths, rows=gaussian)
         if before is None and self.__sklearn_is_fitted__():
             raise NotAvailableError(
                 "this model came from a file or another program, without the counts it was learnt from; "
                 "call fit on all sequences"
             )
-        if before is not None and gaussian == bool(self.symbols_):
-            raise NotAvailableError(
-                f"this model was learnt from other things than emissions={self.emissions!r} says; call fit"
-            )
-        if gaussian:
-            return self._go_on_with_numbers(X, lengths, before, settings)
-        data = self._read_new(X, lengths, symbols if before is None else self.symbols_)
+        name = self.emissions
+        if before is not None:
+            learnt = emission_of(self.parameters_).name
+            if name not in ("auto", learnt):
+                raise NotAvailableError(
+                    f"this model was learnt from other things than emissions={name!r} says; call fit"
+                )
+            name = learnt
+        emission = emission_for(name, X)
+        settings = self._settings(emission)
+        lengths = lengths_from(X, y, lengths, rows=emission.numbers)
+        known = symbols if before is None else self.symbols_ or self.names_
+        data = emission.read(X, lengths, known, self.unknown)
         with self._working() as report:
-            stream = Stream.of(data, settings) if before is None else before.joined(data, settings)
-            found, stream = fit_stream(stream, self.n_states, settings, report)
-        self._keep(found, (), data.symbols)
-        self.stream_ = stream
-        self._keep_columns(X, data)
-        return self
+            first = before is None
+            stream = emission.stream(data, settings) if first else before.joined(data, settings)
+            emission.check(stream.data)
+            found, stream = stream.fitted(emission, self.n_states, settings, report)
+        return self._keep(found, X, data, stream)
 
     def to_hmmlearn(self) -> Any:
         """The same model as a ``CategoricalHMM`` or ``GaussianHMM`` of hmmlearn.
@@ -230,7 +215,8 @@ class HMM(HMMQueries):
         """
         from tacit.sequences.files.hmmlearn import hmmlearn_model
 
-        return hmmlearn_model(self)
+        learnt = self._with_states("to_hmmlearn")
+        return hmmlearn_model(emission_of(learnt), learnt)
 
     @classmethod
     def from_hmmlearn(cls, model: Any, symbols: Any = None) -> Self:
@@ -242,63 +228,46 @@ class HMM(HMMQueries):
         symbols : sequence of hashables, optional
             What its integers stand for; themselves by default.
         """
-        from tacit.sequences.files.hmmlearn import taken_over
+        from tacit.core.input.columns import positional_names
+        from tacit.sequences.data.symbols import known_symbols
+        from tacit.sequences.files.hmmlearn import parameters_from_hmmlearn
 
-        made: Self = taken_over(cls, model, symbols)
+        learnt = parameters_from_hmmlearn(model, list(EMISSIONS.values()))
+        emission = emission_of(learnt)
+        made = cls(learnt.n_states, emissions=emission.name, **emission.arguments(learnt))
+        made.names_, made.symbols_, made.n_features_in_ = (), (), 1
+        if emission.numbers:
+            made.n_features_in_ = emission.means(learnt).shape[1]
+            made.names_ = positional_names(made.n_features_in_)
+        else:
+            n = emission.probabilities(learnt).shape[1]
+            made.symbols_ = known_symbols(range(n) if symbols is None else symbols)
+            if len(made.symbols_) != n:
+                raise ArgumentError(f"{len(made.symbols_)} symbols for a model of {n}; name each")
+        made.parameters_ = learnt
+        made.diagnostics_ = {"learn": "hmmlearn", "n_states": learnt.n_states}
         return made
 
     # -- within -----------------------------------------------------------------------------------
 
-    def _shows_numbers(self, X: Any) -> bool:
-        """Whether states emit numbers, as `emissions` says, or else what X holds."""
-        from tacit.sequences.data.number_sequences import holds_numbers
-
-        check_choice("emissions", self.emissions, ("auto", "categorical", "gaussian"))
-        return holds_numbers(X) if self.emissions == "auto" else self.emissions == "gaussian"
-
-    def _keep(self, found: FittedHMM, names: tuple[str, ...], symbols: tuple[Any, ...]) -> None:
-        """Take over what was learnt."""
+    def _keep(self, found: FittedHMM, X: Any, data: Any, stream: Any) -> Self:
+        """Take over what was learnt, and what it was learnt from."""
         self.parameters_ = found.parameters
         self.diagnostics_ = found.diagnostics
-        self.names_, self.symbols_ = names, symbols
-        if hasattr(self, "stream_"):
-            del self.stream_
-
-    def _go_on_with_numbers(self, X: Any, lengths: Any, before: Any, settings: HMMSettings) -> Self:
-        """Learn from more numbers, besides what was kept of those before."""
-        from tacit.sequences.data.number_sequences import read_series
-        from tacit.sequences.learn.number_stream import KeptNumbers, fit_kept
-
-        names = None if before is None else self.names_
-        series = read_series(X if lengths is None else (X, np.asarray(lengths)), names)
-        kept = KeptNumbers.of(series, settings.seed) if before is None else before.joined(series)
-        self._check_numbers(kept.series)
-        with self._working() as report:
-            found = fit_kept(kept, self.n_states, settings, report)
-        self._keep(found, kept.series.names, ())
-        self.stream_, self.n_features_in_ = kept, series.n_columns
+        self.names_, self.symbols_ = data.names, data.symbols
+        self.stream_ = stream
+        if data.names:
+            self.n_features_in_ = len(data.names)
+        else:
+            self._keep_columns(X, data)
         return self
 
-    def _read_numbers(self, X: Any, lengths: Any = None) -> Series:
-        from tacit.sequences.data.number_sequences import read_series
-
-        series = read_series(X if lengths is None else (X, np.asarray(lengths)))
-        self._check_numbers(series)
-        return series
-
-    def _check_numbers(self, series: Series) -> None:
-        gone = np.isnan(series.values).all(axis=0)
-        if series.n_positions == 0 or gone.all():
-            raise DataError("there is not a single number to learn from; give longer sequences")
-        if gone.any():
-            name = series.names[int(np.flatnonzero(gone)[0])]
-            raise DataError(f"column {name!r} holds no number at all; leave it out")
-
-    def _settings(self, *, gaussian: bool) -> HMMSettings:
+    def _settings(self, emission: Emission) -> HMMSettings:
         """The arguments about learning, checked."""
         from tacit.core.threads import n_threads
 
-        check_choice("learn", self.learn, WAYS)
+        known = dict.fromkeys(name for each in EMISSIONS.values() for name in each.learners)
+        check_choice("learn", self.learn, tuple(known))
         check_choice("covariance", self.covariance, ("full", "diagonal"))
         if isinstance(self.n_states, str):
             check_choice("n_states", self.n_states, ("auto",))
@@ -313,10 +282,11 @@ class HMM(HMMQueries):
         check_choice("negative", self.negative, ("floor", "nan", "raise"))
         check_number("pseudo_counts", self.pseudo_counts, word="auto")
         check_number("tol", self.tol, positive=True)
-        if gaussian and self.learn in ("spectral", "online-em"):
+        if self.learn not in emission.learners:
             raise ArgumentError(
-                f'learn={self.learn!r} with numbers, which are learnt by "auto", "tensor" or "em"; KernelHMM '
-                f'has spectral operators of numbers, and emissions="categorical" takes them as symbols'
+                f"learn={self.learn!r} with emissions={emission.name!r}, which are learnt by "
+                f"{', '.join(map(repr, emission.learners))}. KernelHMM has spectral operators of numbers; "
+                f'emissions="categorical" takes numbers as symbols'
             )
         return HMMSettings(
             learn=self.learn,

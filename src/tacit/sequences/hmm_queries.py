@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from tacit.core.arguments import check_choice, check_count, check_rows, generator_from
 from tacit.errors import DataError, NotAvailableError
-from tacit.numbers.query.arguments import checked_shares
-from tacit.sequences.model.chains import ChainTables, Operators
-from tacit.sequences.model.gaussian_hmm import GaussianChain
+from tacit.numbers.query.arguments import checked_grid, checked_shares
+from tacit.sequences.emissions import emission_of
+from tacit.sequences.query.proper_operators import ProperOperators
 from tacit.sequences.sequence_queries import (
     Answer,
     CountedSequences,
@@ -21,8 +21,9 @@ from tacit.sequences.sequence_queries import (
 )
 
 if TYPE_CHECKING:
+    from tacit.sequences.emissions.protocol import Emission
+    from tacit.sequences.model.chains import Operators
     from tacit.sequences.query.hidden_states import Filtered, StateEvidence
-    from tacit.sequences.query.proper_operators import ProperOperators
 
 Array = NDArray[np.float64]
 
@@ -36,11 +37,11 @@ class HMMQueries(CountedSequences):
         """Whether this model can do something: operators have no states, numbers no next symbol."""
         if ability == ("numbers" if self.symbols_ else "next"):
             return False
-        if ability in ("states", "paths", "transitions") and not self._has_tables:
+        if ability in ("states", "paths", "transitions") and not self._has_states:
             return False
         return super().can(ability)
 
-    parameters_: ChainTables | GaussianChain | ProperOperators
+    parameters_: Any
     names_: tuple[str, ...]
     negative: str
 
@@ -50,52 +51,53 @@ class HMMQueries(CountedSequences):
     def n_states_(self) -> int:
         """Hidden states; the rank of operators."""
         self._check_fitted()
-        learnt = self.parameters_
-        return learnt.n_states if isinstance(learnt, ChainTables | GaussianChain) else learnt.rank
+        return int(self.parameters_.n_states if self._has_states else self.parameters_.rank)
 
     @property
     def n_parameters_(self) -> int:
         """Free parameters of the tables or densities."""
-        return self._tables("n_parameters_").n_parameters
+        return int(self._with_states("n_parameters_").n_parameters)
 
     @property
     def initial_(self) -> Array:
         """(state,) P(first state)."""
-        return self._tables("initial_").initial
+        return np.asarray(self._with_states("initial_").initial)
 
     @property
     def transitions_(self) -> Array:
         """(state, next state) P(next state | state)."""
-        return self._tables("transitions_").transitions
+        return np.asarray(self._with_states("transitions_").transitions)
 
-    @property
-    def emissions_(self) -> Array:
-        """(state, symbol) P(symbol | state)."""
-        learnt = self._tables("emissions_")
-        if isinstance(learnt, GaussianChain):
-            raise NotAvailableError("states emit numbers here; look at means_ and covariances_")
-        return learnt.emit[0]
+    def __getattr__(self, name: str) -> Any:
+        """What the emissions have learnt: `emissions_` of symbols, `means_` of numbers, and so on."""
+        if hasattr(type(self), name):  # a property that could not answer
+            self._check_fitted()
+        if not name.endswith("_") or name.startswith("_") or "parameters_" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        learnt = self._with_states(name)
+        found = self._emission.attributes(learnt)
+        if name not in found:
+            raise NotAvailableError(
+                f"this HMM has no {name}: it emits {'numbers' if self._emission.numbers else 'symbols'} "
+                f"(emissions={self._emission.name!r}) and has {', '.join(found)}"
+            )
+        return found[name]
 
-    @property
-    def means_(self) -> Array:
-        """(state, column) of emitted numbers."""
-        return self._gaussian("means_").means
-
-    @property
-    def covariances_(self) -> Array:
-        """(state, column, column) of emitted numbers."""
-        return self._gaussian("covariances_").covariances
+    def __dir__(self) -> Iterable[str]:
+        """Names of methods and attributes, with those of the emissions."""
+        own = super().__dir__()
+        learnt = self.__dict__.get("parameters_")
+        if learnt is None or not self._has_states:
+            return own
+        return [*own, *self._emission.attributes(learnt)]
 
     @property
     def operators_(self) -> Operators:
         """What was learnt of symbols, as operators."""
         self._check_fitted()
-        learnt = self.parameters_
-        if isinstance(learnt, GaussianChain):
-            raise NotAvailableError(
-                "states emit numbers here: there is no operator for each symbol"
-            )
-        return learnt.operators
+        self._symbols_only("operators_")
+        operators: Operators = self.parameters_.operators
+        return operators
 
     # -- queries ----------------------------------------------------------------------------------
 
@@ -106,16 +108,16 @@ class HMMQueries(CountedSequences):
         the state vectors that predict what comes next, of value one. Rows of zeros follow what is impossible.
         """
         sequences = self._read(X, lengths)
-        if self._has_tables:
+        if self._has_states:
             return self._positions(sequences, lambda seen: self._filtered(seen).now)
-        walk = self._proper.walk(sequences.codes, sequences.lengths)
+        walk = self.parameters_.walk(sequences.codes, sequences.lengths)
         return per_position(sequences, walk.normalised(walk.before + 1))
 
     def posterior(self, X: Any, lengths: Any = None) -> Any:
         """P(state at each position | the whole sequence): (time, state) for each sequence."""
         from tacit.sequences.query.hidden_states import smoothed
 
-        tables = self._tables("posterior")
+        tables = self._with_states("posterior")
         sequences = self._read(X, lengths)
         return self._positions(sequences, lambda seen: smoothed(tables, seen))
 
@@ -136,7 +138,7 @@ class HMMQueries(CountedSequences):
         """
         from tacit.sequences.query.hidden_states import viterbi
 
-        tables = self._tables("predict")
+        tables = self._with_states("predict")
         sequences = self._read(X, lengths)
         paths, values = [np.zeros(0, dtype=np.int32)], [np.zeros(0)]
         for seen in self._evidence(sequences):
@@ -151,7 +153,7 @@ class HMMQueries(CountedSequences):
         self, X: Any, lengths: Any = None, *, all_positions: bool = False, steps: int = 1
     ) -> Any:
         """P(next state | the whole sequence so far); see `predict_next_proba`."""
-        self._tables("predict_next_states")
+        self._with_states("predict_next_states")
         check_count("steps", steps)
         sequences = self._read(X, lengths)
         found = self._next_states(sequences, all_positions=bool(all_positions), steps=int(steps))
@@ -161,11 +163,11 @@ class HMMQueries(CountedSequences):
         self, X: Any, lengths: Any = None, *, all_positions: bool = False, steps: int = 1
     ) -> Any:
         """The mean of the next numbers given those so far, of emitted numbers; see `predict_next_proba`."""
-        means = self._gaussian("expectation").means
+        emission = self._numbers_only("expectation")
         check_count("steps", steps)
         sequences = self._read(X, lengths)
         states = self._next_states(sequences, all_positions=bool(all_positions), steps=int(steps))
-        found = states @ means
+        found = states @ emission.means(self.parameters_)
         found = found[:, 0] if len(self.names_) == 1 else found
         return per_position(sequences, found) if all_positions else per_sequence(sequences, found)
 
@@ -193,16 +195,62 @@ class HMMQueries(CountedSequences):
         (sequence, share) array, of several columns (sequence, column, share)
             Without the last axis for a single number.
         """
-        from tacit.sequences.query.gaussian_emissions import next_quantiles
-
-        learnt, shares = self._gaussian("quantiles"), checked_shares(q, ends=False)
+        emission, shares = self._numbers_only("quantiles"), checked_shares(q, ends=False)
         check_count("steps", steps)
         sequences = self._read(X, lengths)
         states = self._next_states(sequences, all_positions=bool(all_positions), steps=int(steps))
-        found = next_quantiles(learnt, states, np.atleast_1d(shares))
+        found = emission.quantiles(self.parameters_, states, np.atleast_1d(shares))
         found = found[..., 0] if shares.ndim == 0 else found
         found = found[:, 0] if len(self.names_) == 1 else found
         return per_position(sequences, found) if all_positions else per_sequence(sequences, found)
+
+    def predict_next_density(
+        self,
+        X: Any,
+        grid: ArrayLike | None = None,
+        lengths: Any = None,
+        *,
+        target: str | None = None,
+        all_positions: bool = False,
+        steps: int = 1,
+    ) -> tuple[Array, Any]:
+        """The density of the next number given those so far, of emitted numbers; see `predict_next_proba`.
+
+        Parameters
+        ----------
+        X : sequences
+        grid : (place,) numbers, optional
+            Where the density is wanted; by default 200 numbers that span most of what the states emit.
+        lengths : (sequence,) integers, optional
+        target : str, optional
+            The column, where there are several.
+        all_positions : bool
+        steps : int
+
+        Returns
+        -------
+        grid : (place,) array
+        densities : array or list of arrays
+            A row for each sequence; with `all_positions` a row for each position.
+        """
+        emission = self._numbers_only("predict_next_density")
+        check_count("steps", steps)
+        if target is not None or len(self.names_) > 1:
+            check_choice("target", target, self.names_)
+        column = 0 if target is None else self.names_.index(target)
+        if grid is None:
+            low, high = (
+                emission.quantiles(self.parameters_, np.eye(self.n_states_), np.array([share]))
+                for share in (0.001, 0.999)
+            )
+            places = np.linspace(low[:, column].min(), high[:, column].max(), 200)
+        else:
+            places = checked_grid(grid)
+        sequences = self._read(X, lengths)
+        states = self._next_states(sequences, all_positions=bool(all_positions), steps=int(steps))
+        found = states @ emission.densities(self.parameters_, column, places)
+        arranged = per_position if all_positions else per_sequence
+        return places, arranged(sequences, found)
 
     def perplexity(
         self,
@@ -217,8 +265,7 @@ class HMMQueries(CountedSequences):
         See `SequenceModel.perplexity`; ends are not modelled here.
         """
         self._check_fitted()
-        if isinstance(self.parameters_, GaussianChain):
-            raise NotAvailableError("states emit numbers here, whose densities have no perplexity")
+        self._symbols_only("perplexity")
         return super().perplexity(X, lengths, ends=ends, return_counts=return_counts)
 
     def sample(
@@ -241,43 +288,35 @@ class HMMQueries(CountedSequences):
         list of lists of symbols
             Of emitted numbers an array: (draw, time), or (draw, time, column).
         """
-        from tacit.sequences.query.gaussian_emissions import drawn_rows
-        from tacit.sequences.query.hidden_states import drawn_states, drawn_symbols
+        from tacit.sequences.query.hidden_states import drawn_states
         from tacit.sequences.query.proper_operators import drawn_codes
 
         self._check_fitted()
         check_rows("n_samples", n_samples)
         check_rows("length", length)
         rng, shape = generator_from(random_state), (int(n_samples), int(length))
-        learnt = self.parameters_
-        if isinstance(learnt, GaussianChain):
-            states = drawn_states(learnt, self._next_given(given), shape, rng)
-            rows = drawn_rows(learnt, states, rng)
-            return rows[:, :, 0] if len(self.names_) == 1 else rows
-        if isinstance(learnt, ChainTables):
-            states = drawn_states(learnt, self._next_given(given), shape, rng)
-            codes = drawn_symbols(learnt.emit[0], states, rng)
+        if not self._has_states:
+            codes: Any = drawn_codes(self.parameters_, self._next_given(given), shape, rng)[0]
         else:
-            codes, _ = drawn_codes(learnt, self._next_given(given), shape, rng)
+            states = drawn_states(self.parameters_, self._next_given(given), shape, rng)
+            codes = self._emission.sample(self.parameters_, states, rng)
+        if self._emission.numbers:
+            return codes[:, :, 0] if len(self.names_) == 1 else codes
         return [[self.symbols_[code] for code in row] for row in codes.tolist()]
 
     # -- what the base class asks -----------------------------------------------------------------
 
     def _log_probs(self, sequences: Any) -> Answer:
-        from tacit.sequences.learn.hmm_evidence import log_probs_of
+        from tacit.sequences.query.hmm_scores import log_probs_of
 
         check_choice("negative", self.negative, ("floor", "nan", "raise"))
-        return log_probs_of(self.parameters_, sequences, self.negative)
+        return log_probs_of(self._emission, self.parameters_, sequences, self.negative)
 
     def _next_probs(self, sequences: Any, *, all_positions: bool, steps: int) -> Answer:
-        learnt = self.parameters_
-        if isinstance(learnt, GaussianChain):
-            raise NotAvailableError(
-                "states emit numbers here; ask predict_next_states for their weights, expectation or sample"
-            )
-        if isinstance(learnt, ChainTables):
+        emission, learnt = self._symbols_only("predict_next_proba"), self.parameters_
+        if self._has_states:
             states = self._next_states(sequences, all_positions=all_positions, steps=steps)
-            return states @ learnt.emit[0], {}
+            return states @ emission.probabilities(learnt), {}
         walk = learnt.walk(sequences.codes, sequences.lengths)
         places = walk.before if all_positions else walk.last
         found, repairs = learnt.predictions(learnt.passed(walk.states.at(places), steps - 1))
@@ -286,56 +325,61 @@ class HMMQueries(CountedSequences):
     # -- within -----------------------------------------------------------------------------------
 
     @property
+    def _emission(self) -> Emission:
+        return emission_of(self.parameters_)
+
+    @property
     def _rows_are_positions(self) -> bool:
-        return isinstance(self.parameters_, GaussianChain)
+        return self._emission.numbers
 
     @property
-    def _has_tables(self) -> bool:
-        return isinstance(self.parameters_, ChainTables | GaussianChain)
+    def _has_states(self) -> bool:
+        return not isinstance(self.parameters_, ProperOperators)
 
-    @property
-    def _proper(self) -> ProperOperators:
-        learnt = self.parameters_
-        assert not isinstance(learnt, ChainTables | GaussianChain)
-        return learnt
-
-    def _tables(self, what: str) -> ChainTables | GaussianChain:
+    def _with_states(self, what: str) -> Any:
         """What was learnt, where that is hidden states."""
         self._check_fitted()
-        learnt = self.parameters_
-        if not isinstance(learnt, ChainTables | GaussianChain):
+        if not self._has_states:
             raise NotAvailableError(
                 f'{what} needs hidden states, and operators have none; fit with learn="auto" or "tensor"'
             )
-        return learnt
+        return self.parameters_
 
-    def _gaussian(self, what: str) -> GaussianChain:
+    def _numbers_only(self, what: str) -> Emission:
         self._check_fitted()
-        learnt = self.parameters_
-        if not isinstance(learnt, GaussianChain):
+        if not self._emission.numbers:
             raise NotAvailableError(
-                f'{what} is there where states emit numbers: fit with emissions="gaussian"'
+                f'{what} is there where states emit numbers: fit floats, or with emissions="gaussian"'
             )
-        return learnt
+        return self._emission
+
+    def _symbols_only(self, what: str) -> Emission:
+        if self._emission.numbers:
+            raise NotAvailableError(
+                f"{what} is there where states emit symbols; of numbers ask predict_next_density, "
+                f"expectation, quantiles or predict_next_states"
+            )
+        return self._emission
+
+    def _described(self, labels: Sequence[str], most: int) -> list[list[str]]:
+        """A few words about each state; labels are those of the symbols, or of the columns."""
+        learnt = self._with_states("transitions_")
+        return self._emission.describe(learnt, labels, most)
 
     def _read(self, X: Any, lengths: Any = None) -> Any:
         self._check_fitted()
-        if not isinstance(self.parameters_, GaussianChain):
-            return super()._read(X, lengths)
-        from tacit.sequences.data.number_sequences import read_series
-
-        return read_series(X if lengths is None else (X, np.asarray(lengths)), self.names_)
+        return self._emission.read(X, lengths, self.symbols_ or self.names_, self.unknown)
 
     def _evidence(self, sequences: Any) -> Iterable[StateEvidence]:
         """What blocks of sequences say of their states."""
-        from tacit.sequences.learn.hmm_evidence import evidence_blocks
+        from tacit.sequences.query.hmm_scores import evidence_blocks
 
-        return evidence_blocks(self._tables("this"), sequences)
+        return evidence_blocks(self._emission.evidence, self.parameters_, sequences)
 
     def _filtered(self, seen: StateEvidence) -> Filtered:
         from tacit.sequences.query.hidden_states import filtered
 
-        return filtered(self._tables("this"), seen)
+        return filtered(self.parameters_, seen)
 
     def _positions(self, sequences: Any, ask: Callable[[StateEvidence], Array]) -> Any:
         """(position, state) answers of all blocks, split by sequences."""
@@ -352,12 +396,12 @@ class HMMQueries(CountedSequences):
     def _next_given(self, given: Any) -> Array:
         """(state,) what comes after a sequence, or at the start: probabilities, or a vector of operators."""
         if given is None:
-            if self._has_tables:
-                return self._tables("sample").initial
-            return self._proper.operators.initial
+            if self._has_states:
+                return self.initial_
+            return np.asarray(self.parameters_.operators.initial)
         sequences = self._read_one(given)
-        if not self._has_tables:
-            walk = self._proper.walk(sequences.codes, sequences.lengths)
+        if not self._has_states:
+            walk = self.parameters_.walk(sequences.codes, sequences.lengths)
             return np.asarray(walk.normalised(walk.last)[0])
         states = self._next_states(sequences, all_positions=False, steps=1)[0]
         if not states.sum() > 0:

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from tacit.core.encoders.encoder_files import ENCODER, upgraded_encoder
 from tacit.core.files.fields import Array, Arrays, Field, Many, OneOf, Record
-from tacit.core.files.header_values import flag, integer, number, symbols
-from tacit.core.files.ranges import covariances, moderate, probabilities
+from tacit.core.files.header_values import integer, number, symbols
+from tacit.core.files.ranges import probabilities
 from tacit.core.files.saved_model import ModelFile, renamed
 from tacit.messages.network import Dense, Hadamard
+from tacit.sequences.emissions import EMISSIONS
+from tacit.sequences.emissions.categorical import CHAIN_TABLES
 from tacit.sequences.model.automata import Automaton, AutomatonTables
-from tacit.sequences.model.chains import ChainTables, Operators
-from tacit.sequences.model.gaussian_hmm import GaussianChain
+from tacit.sequences.model.chains import Operators
 from tacit.sequences.model.interpolated_ngrams import Ngrams
 from tacit.sequences.query.automata import MixedAutomaton
 from tacit.sequences.query.mean_automata import MeanAutomaton
@@ -43,13 +44,6 @@ def _transitions(emit: NDArray[Any], transitions: NDArray[Any], **_: Any) -> str
     return None
 
 
-# The size "feature" is a tuple: how many features each column has.
-CHAIN_TABLES = Record(
-    ChainTables,
-    Field("initial", Array("state", probabilities)),
-    Field("transitions", Array("state state", probabilities)),
-    Field("emit", Many(Array("state feature", probabilities), each="feature")),
-)
 OPERATORS = Record(
     Operators,
     Field("initial", Array("rank")),
@@ -64,14 +58,6 @@ OPERATORS = Record(
         ),
     ),
     check=_fits,
-)
-GAUSSIAN_HMM = Record(
-    GaussianChain,
-    Field("initial", Array("state", probabilities)),
-    Field("transitions", Array("state state", probabilities)),
-    Field("means", Array("state column", moderate)),
-    Field("covariances", Array("state column column", covariances)),
-    Field("diagonal", flag()),
 )
 NGRAMS = Record(
     Ngrams,
@@ -193,7 +179,10 @@ HMM_FILE = ModelFile(
     _NAMES,
     Field(
         "parameters_",
-        OneOf(tables=CHAIN_TABLES, gaussian=GAUSSIAN_HMM, operators=PROPER_OPERATORS),
+        OneOf(
+            operators=PROPER_OPERATORS,
+            **{name: form for each in EMISSIONS.values() for name, form in each.record.items()},
+        ),
     ),
     upgrade=_upgrade_hmm,
 )

@@ -179,7 +179,7 @@ def test_pictures_are_drawn(run, tmp_path):
         (
             ["one.csv", "--drop", "date", "--learn", "spectral"],
             1,
-            "learn='spectral' with numbers",
+            "learn='spectral' with emissions='gaussian'",
         ),
     ],
 )

@@ -46,6 +46,20 @@ class Series:
         """(sequence + 1,) where each sequence starts, and where the last one ends."""
         return np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
 
+    @property
+    def positions(self) -> Array:
+        """What stands at each position."""
+        return self.values
+
+    @property
+    def symbols(self) -> tuple[Any, ...]:
+        """None: these are numbers."""
+        return ()
+
+    def pieces(self, places: Integers, lengths: Integers) -> Series:
+        """Sequences of some of the positions, in turn."""
+        return Series(self.values[places], lengths, self.names)
+
     def split(self, values: NDArray[Any]) -> list[NDArray[Any]] | NDArray[Any]:
         """An array over all positions as one array for each sequence, unless these came in one array."""
         if self.single or self.joined:

@@ -49,6 +49,20 @@ class Sequences:
         """(sequence + 1,) where each sequence starts, and where the last one ends."""
         return np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
 
+    @property
+    def positions(self) -> Codes:
+        """What stands at each position."""
+        return self.codes
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of columns of numbers: none."""
+        return ()
+
+    def pieces(self, places: Integers, lengths: Integers) -> Sequences:
+        """Sequences of some of the positions, in turn."""
+        return Sequences(self.codes[places], lengths, self.symbols)
+
     def split(self, values: NDArray[Any]) -> list[NDArray[Any]]:
         """An array over all positions as one array for each sequence."""
         return [values[first:stop] for first, stop in pairwise(self.ends.tolist())]

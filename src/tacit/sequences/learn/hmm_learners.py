@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Told = dict[str, Any]
 
-WAYS = ("auto", "spectral", "tensor", "em", "online-em")
 # Shares of the symbols' frequencies that are tried. Never none: what is cut off at zero was no certain zero.
 FALLBACKS = (1e-4, 0.01, 0.03, 0.1, 0.3, 1.0)
 PASSES, BATCH = 5, 100  # of stepwise EM over all sequences, and sequences of a step
 USUAL_PSEUDO_COUNTS = (1.0, 1.0, 5.0)  # of each row of starts, moves and emissions
 MOST_JUDGED = 100_000  # positions by which one of several ways is chosen
+LOOKED_AHEAD = 3  # symbols of past and future that may show more states than there are symbols
+MOST_LOOKED_AT = 1 << 20  # moments of these
 USUAL_FALLBACK = 0.03  # where nothing can be left out to choose by
 
 
@@ -105,6 +106,25 @@ class Task:
         self.report(share, f"step {step}: {objective:.1f} nats")
 
 
+def states_from_afar(sequences: Sequences, settings: HMMSettings) -> int:
+    """States that longer pasts and futures show, where these are more than symbols; else 1.
+
+    Things that come round need several states at once: fewer of them may be no better than a few.
+    """
+    from tacit.sequences.learn.spectral.hmm import supported_states
+    from tacit.sequences.learn.spectral.longer_windows import longer_triples
+    from tacit.sequences.moments.symbol_windows import symbol_windows
+
+    n, reach = sequences.n_symbols, settings.features or LOOKED_AHEAD
+    if settings.learn != "auto" or reach == 1 or n * (n * reach) ** 2 > MOST_LOOKED_AT:
+        return 1
+    windows = symbol_windows(sequences, reach)
+    if not windows.n_windows:
+        return 1
+    found = supported_states(longer_triples(windows, n), reach * (n - 1) + 1)
+    return found if found > n else 1
+
+
 def check_states(n_states: int, n_symbols: int, settings: HMMSettings) -> None:
     """Raise where the symbols cannot tell so many states apart."""
     if n_symbols == 1 and n_states > 1:
@@ -167,9 +187,9 @@ def _tensor(task: Task, n_states: int) -> tuple[ChainTables, Told]:
 
 def _longer_tensor(task: Task, n_states: int) -> tuple[ChainTables, Told]:
     """The likeliest of several ways to recover states from longer pasts and futures."""
-    from tacit.sequences.learn.em.hmm import log_likelihoods
     from tacit.sequences.learn.em.hmm_auto import Search, few_sequences, longer_starts
     from tacit.sequences.learn.spectral.longer_windows import longer_triples
+    from tacit.sequences.query.hmm_scores import log_likelihoods
 
     counts, windows = task.counts, task.windows(task.reach)
     starts = longer_starts(windows, counts, n_states)
@@ -224,8 +244,9 @@ def _em(task: Task, n_states: int) -> tuple[ChainTables, Told]:
 
 
 def _online(task: Task, n_states: int) -> tuple[ChainTables, Told]:
-    from tacit.sequences.learn.em.hmm import log_likelihoods, stepwise_hmm
+    from tacit.sequences.learn.em.hmm import stepwise_hmm
     from tacit.sequences.learn.em.hmm_auto import Search, few_sequences, moment_starts
+    from tacit.sequences.query.hmm_scores import log_likelihoods
 
     settings, n = task.settings, len(task.sequences.lengths)
     rng = np.random.default_rng(settings.seed)
@@ -316,7 +337,7 @@ def _operators_and_fallback(task: Task, rank: int) -> tuple[ProperOperators, Tol
     That share is chosen by sequences that are left out, of those that are there.
     """
     from tacit.messages.repairs import Repairs
-    from tacit.sequences.learn.hmm_selection import left_out
+    from tacit.sequences.learn.selection import left_out
 
     found, told = _operators(task, rank)
     sequences, scores, repairs = task.sequences, dict[float, float](), Repairs()

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.sequences.data.number_sequences import Series
-from tacit.sequences.learn.hmm_selection import Pieces
+from tacit.sequences.learn.fit import FittedHMM, fit_hmm
+from tacit.sequences.learn.selection import Pieces
 from tacit.sequences.learn.symbol_stream import MOST_KEPT, lowest, mixed
 
 if TYPE_CHECKING:
     from tacit.core.progress import Report
-    from tacit.sequences.learn.fit import FittedHMM
+    from tacit.sequences.emissions.protocol import Emission
     from tacit.sequences.learn.hmm_learners import HMMSettings
 
 Integers = NDArray[np.int64]
@@ -42,8 +43,31 @@ class KeptNumbers:
         none = Series(series.values[:0], np.zeros(0, np.int64), series.names)
         return KeptNumbers(none, np.zeros(0, np.int64), 0, 0, seed).joined(series)
 
-    def joined(self, others: Series) -> KeptNumbers:
+    @property
+    def data(self) -> Series:
+        """The sample."""
+        return self.series
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Of all that went by."""
+        return {
+            "n_sequences": self.n_seen,
+            "n_positions": self.n_positions,
+            "n_columns": self.series.n_columns,
+        }
+
+    def fitted(
+        self, emission: Emission, n_states: int | str, settings: HMMSettings, report: Report
+    ) -> tuple[FittedHMM, KeptNumbers]:
+        """A model of what was kept; what is told counts everything that went by."""
+        found = fit_hmm(emission, self.series, self, None, n_states, settings, report)
+        told = found.diagnostics | {"n_kept": self.series.n_positions}
+        return FittedHMM(found.parameters, told), self
+
+    def joined(self, others: Series, settings: HMMSettings | None = None) -> KeptNumbers:
         """With another chunk of the same columns."""
+        del settings
         n_old, n_new = len(self.places), len(others.lengths)
         places = np.concatenate([self.places, self.n_seen + np.arange(n_new)])
         lengths = np.concatenate([self.series.lengths, others.lengths])
@@ -71,15 +95,3 @@ def _taken(series: Series, which: Integers) -> Series:
         return series
     found: Series = Pieces(series.ends[:-1][which], series.lengths[which]).of(series)
     return found
-
-
-def fit_kept(
-    kept: KeptNumbers, n_states: int | str, settings: HMMSettings, report: Report
-) -> FittedHMM:
-    """A model of what was kept; what is told counts everything that went by."""
-    from tacit.sequences.learn.fit import FittedHMM, fit_numbers
-
-    found = fit_numbers(kept.series, None, n_states, settings, report)
-    told = found.diagnostics | {"n_sequences": kept.n_seen, "n_positions": kept.n_positions}
-    told["n_kept"] = kept.series.n_positions
-    return FittedHMM(found.parameters, told)

@@ -1,13 +1,25 @@
-"""Sequences that are kept while data stream by: a random sample that does not depend on the chunks."""
+"""What is kept while data stream by: counts, and a random sample that does not depend on the chunks."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.sequences.data.sequences import Sequences
+from tacit.sequences.learn.fit import FittedHMM, fit_hmm, unvisited
+from tacit.sequences.learn.hmm_learners import gone_on
+from tacit.sequences.moments.ngrams import NgramCounts
+from tacit.sequences.moments.symbol_windows import symbol_windows
+
+if TYPE_CHECKING:
+    from tacit.core.progress import Report
+    from tacit.sequences.emissions.protocol import Emission
+    from tacit.sequences.learn.em.hmm import OnlineHmm
+    from tacit.sequences.learn.hmm_learners import HMMSettings
+    from tacit.sequences.moments.windows import WindowMoments
 
 Integers = NDArray[np.int64]
 
@@ -45,6 +57,85 @@ class Kept:
             np.concatenate([old.codes, new.codes]), lengths[chosen], self.sequences.symbols
         )
         return Kept(both, places[chosen], self.n_seen + n_new, self.seed)
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """What stays of sequences that went by: counts of all, a sample of them, and how far stepwise EM is."""
+
+    counts: NgramCounts
+    kept: Kept
+    windows: WindowMoments | None = None  # with longer pasts and futures
+    online: OnlineHmm | None = None
+
+    @staticmethod
+    def of(data: Sequences, settings: HMMSettings) -> Stream:
+        """Of the first chunk."""
+        counts = NgramCounts.of(data, n_jobs=settings.n_jobs)
+        return Stream(counts, Kept.of(data, settings.seed), _windows(data, settings))
+
+    @property
+    def data(self) -> Sequences:
+        """The sample."""
+        return self.kept.sequences
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Of all that went by."""
+        counts = self.counts
+        return {
+            "n_sequences": counts.n_sequences,
+            "n_positions": counts.n_positions,
+            "n_symbols": counts.n_symbols,
+        }
+
+    def joined(self, data: Sequences, settings: HMMSettings) -> Stream:
+        """With another chunk."""
+        counts = self.counts + NgramCounts.of(data, n_jobs=settings.n_jobs)
+        online, windows = self.online, self.windows
+        if online is not None and settings.learn == "online-em":
+            online = gone_on(online, data, counts.n_sequences, settings)
+        more = _windows(data, settings)
+        if windows is not None and more is not None:
+            windows = windows + more
+        return Stream(counts, self.kept.joined(data), windows, online)
+
+    def fitted(
+        self, emission: Emission, n_states: int | str, settings: HMMSettings, report: Report
+    ) -> tuple[FittedHMM, Stream]:
+        """A model of what went by, and the stream that goes on from it."""
+        from tacit.sequences.learn.em.hmm import OnlineHmm
+
+        online = self.online
+        stepwise = settings.learn == "online-em"
+        if stepwise and online is not None and n_states in ("auto", online.tables.n_states):
+            return self._gone_on(online, settings), self
+        found = fit_hmm(emission, self.data, self, None, n_states, settings, report)
+        if not stepwise:
+            return found, replace(self, online=None)
+        tables = found.parameters
+        begun = gone_on(OnlineHmm.of(tables), self.data, self.counts.n_sequences, settings)
+        return found, replace(self, online=replace(begun, tables=tables))
+
+    def _gone_on(self, online: OnlineHmm, settings: HMMSettings) -> FittedHMM:
+        """What stepwise EM has come to."""
+        tables = online.tables
+        if settings.stationary:
+            tables = replace(tables, initial=tables.stationary)
+        told = {
+            "learn": settings.learn,
+            **self.sizes,
+            "n_states": tables.n_states,
+            "n_steps": online.n_batches,
+            "unvisited_states": unvisited(tables, self.sizes),
+        }
+        return FittedHMM(tables, told)
+
+
+def _windows(data: Sequences, settings: HMMSettings) -> WindowMoments | None:
+    if settings.learn not in ("auto", "spectral", "tensor") or (settings.features or 1) == 1:
+        return None
+    return symbol_windows(data, settings.features or 1)
 
 
 def lowest(numbers: NDArray[np.uint64], lengths: Integers, most: int) -> Integers:

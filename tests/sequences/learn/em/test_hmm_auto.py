@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from tacit.sequences.data.sequences import Sequences
-from tacit.sequences.learn.em.hmm import Packed, em_restarts, log_likelihoods
+from tacit.sequences.learn.em.hmm import Packed, em_restarts
 from tacit.sequences.learn.em.hmm_auto import Search, few_sequences, learn_auto, moment_starts
 from tacit.sequences.model.chains import ChainLayout, ChainTables
 from tacit.sequences.moments.ngrams import NgramCounts
+from tacit.sequences.query.hmm_scores import log_likelihoods
 from tacit.toy import random_hmm
 
 CLEAR = ChainTables(np.full(3, 1 / 3), 0.7 * np.eye(3) + 0.1, (np.eye(3).repeat(4, 1) / 4,))

@@ -14,7 +14,6 @@ from tacit.sequences.learn.em.hmm import (
     em_restarts,
     hmm_prior,
     hmm_step,
-    log_likelihoods,
     polished_hmm,
     random_hmm_tables,
     stepwise_hmm,
@@ -22,6 +21,7 @@ from tacit.sequences.learn.em.hmm import (
 from tacit.sequences.learn.em.kernel_hmm import Seen, expectation
 from tacit.sequences.learn.em.stationary import expected_log, long_run, stationary_transitions
 from tacit.sequences.loops import hmm as loops
+from tacit.sequences.query.hmm_scores import log_likelihoods
 from tacit.toy import random_hmm
 
 LISTS = st.lists(st.lists(st.integers(-1, 3), max_size=7), max_size=8)

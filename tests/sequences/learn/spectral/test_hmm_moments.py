@@ -6,7 +6,6 @@ import pytest
 from oracles.python_source import python_source
 from tacit.errors import RankError
 from tacit.sequences.data.sequences import Sequences
-from tacit.sequences.learn.em.hmm import log_likelihoods
 from tacit.sequences.learn.spectral import hmm
 from tacit.sequences.learn.spectral.hmm import (
     fitted_transitions,
@@ -20,6 +19,7 @@ from tacit.sequences.loops import state_pairs as loops
 from tacit.sequences.model.chains import ChainTables
 from tacit.sequences.moments import ngrams
 from tacit.sequences.moments.ngrams import NgramCounts, TripleMoments
+from tacit.sequences.query.hmm_scores import log_likelihoods
 from tacit.sequences.query.operators import seen_messages, walked
 from tacit.toy import random_hmm
 

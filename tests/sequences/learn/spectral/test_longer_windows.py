@@ -7,12 +7,12 @@ import pytest
 
 from tacit.errors import RankError
 from tacit.sequences.data.sequences import Sequences
-from tacit.sequences.learn.em.hmm import log_likelihoods
 from tacit.sequences.learn.spectral.hmm import supported_states, tensor_hmm
 from tacit.sequences.learn.spectral.longer_windows import enough_reach, longer_hmms, longer_triples
 from tacit.sequences.model.chains import ChainTables
 from tacit.sequences.moments.symbol_windows import symbol_windows
 from tacit.sequences.moments.windows import WindowMoments, Windows
+from tacit.sequences.query.hmm_scores import log_likelihoods
 from tacit.toy import random_hmm, repeating_process
 
 MANY = 1e16  # windows: none is too rare to be looked at

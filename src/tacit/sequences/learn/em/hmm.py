@@ -15,6 +15,7 @@ from tacit.core.em import AbsoluteGain, Climb, Step, climb, climb_accelerated
 from tacit.messages.online_em import Schedule
 from tacit.sequences.data.sequences import Sequences
 from tacit.sequences.model.chains import ChainLayout, ChainTables
+from tacit.sequences.query.hmm_scores import log_likelihoods
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -146,17 +147,6 @@ def _expect_alone(tables: ChainTables, codes: NDArray[np.int32], found: ChainTab
     for m in range(tables.n_states):
         found.emit[0][m] += np.bincount(codes[there], weights=posterior[there, m], minlength=n)
     return float(logs.sum())
-
-
-def log_likelihoods(tables: ChainTables, sequences: Sequences) -> Array:
-    """(sequence,) natural logarithms of probabilities; missing symbols are summed out."""
-    from tacit.sequences.loops.hmm import score
-
-    logs = np.zeros(len(sequences.lengths))
-    emit = np.ascontiguousarray(tables.emit[0].T)
-    transitions = np.ascontiguousarray(tables.transitions)
-    score(sequences.codes, sequences.ends, tables.initial, transitions, emit, logs)
-    return logs
 
 
 def hmm_prior(layout: ChainLayout, pseudo_counts: float | tuple[float, float, float]) -> Array:

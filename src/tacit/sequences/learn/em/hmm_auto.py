@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 from tacit.core.em import Climb
 from tacit.errors import RankError
 from tacit.sequences.data.sequences import Sequences
-from tacit.sequences.learn.em.hmm import Packed, log_likelihoods, polished_hmm, random_hmm_tables
+from tacit.sequences.learn.em.hmm import Packed, polished_hmm, random_hmm_tables
 from tacit.sequences.learn.spectral.hmm import split_states, supported_states, tensor_hmm
 from tacit.sequences.learn.spectral.longer_windows import longer_hmms, longer_triples
 from tacit.sequences.model.chains import ChainLayout, ChainTables
 from tacit.sequences.moments.ngrams import NgramCounts, TripleMoments
 from tacit.sequences.moments.windows import WindowMoments
+from tacit.sequences.query.hmm_scores import log_likelihoods
 
 Array = NDArray[np.float64]
 Told = Callable[[int, float], None]

@@ -1,20 +1,22 @@
-"""What sequences say of the states of a hidden Markov model, block by block, whatever it emits."""
+"""How likely sequences are under a hidden Markov model, whatever it emits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import NegativeProbabilityError
 from tacit.messages.repairs import Repairs
-from tacit.sequences.learn.em.hmm import log_likelihoods
-from tacit.sequences.model.chains import ChainTables
-from tacit.sequences.model.gaussian_hmm import GaussianChain
-from tacit.sequences.query.hidden_states import StateEvidence, filtered, sums_of, symbol_evidence
+from tacit.sequences.query.hidden_states import StateEvidence, sums_of
 from tacit.sequences.query.proper_operators import ProperOperators
+
+if TYPE_CHECKING:
+    from tacit.sequences.data.sequences import Sequences
+    from tacit.sequences.emissions.protocol import Emission
+    from tacit.sequences.model.chains import ChainTables
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -23,26 +25,42 @@ _AT_ONCE = 1 << 19  # positions that are worked on together
 _FEW_AT_ONCE = 1 << 15  # where there is a prediction for each
 
 
-def evidence_blocks(learnt: ChainTables | GaussianChain, sequences: Any) -> Iterator[StateEvidence]:
-    """What blocks of sequences, of symbols or of numbers, say of their states."""
-    from tacit.sequences.query.gaussian_emissions import number_evidence
+def evidence_blocks(
+    evidence: Callable[[Any, Any, Integers], StateEvidence], learnt: Any, sequences: Any
+) -> Iterator[StateEvidence]:
+    """What blocks of sequences say of their states.
 
+    Parameters
+    ----------
+    evidence : callable
+        That of the emissions: from parameters, positions and ends.
+    learnt : parameters
+    sequences : Sequences or Series
+    """
     for ends in end_blocks(sequences.ends, _AT_ONCE):
-        part = slice(ends[0], ends[-1])
-        if isinstance(learnt, GaussianChain):
-            yield number_evidence(learnt, sequences.values[part], ends - ends[0])
-        else:
-            yield symbol_evidence(learnt.emit[0], sequences.codes[part], ends - ends[0])
+        yield evidence(learnt, sequences.positions[ends[0] : ends[-1]], ends - ends[0])
+
+
+def log_likelihoods(tables: ChainTables, sequences: Sequences) -> Array:
+    """(sequence,) natural logarithms of probabilities; missing symbols are summed out."""
+    from tacit.sequences.loops.hmm import score
+
+    logs = np.zeros(len(sequences.lengths))
+    emit = np.ascontiguousarray(tables.emit[0].T)
+    transitions = np.ascontiguousarray(tables.transitions)
+    score(sequences.codes, sequences.ends, tables.initial, transitions, emit, logs)
+    return logs
 
 
 def log_probs_of(
-    learnt: ChainTables | GaussianChain | ProperOperators, sequences: Any, negative: str = "floor"
+    emission: Emission, learnt: Any, sequences: Any, negative: str = "floor"
 ) -> tuple[Array, dict[str, int | float]]:
     """(sequence,) natural logs of probabilities or densities, and a record of what was repaired.
 
     Parameters
     ----------
-    learnt : ChainTables, GaussianChain or ProperOperators
+    emission : Emission
+    learnt : parameters of these emissions, or ProperOperators
     sequences : Sequences or Series
     negative : {"floor", "nan", "raise"}
         What a sequence gets if operators give one of its symbols an estimate that is not positive: the
@@ -53,11 +71,8 @@ def log_probs_of(
     NegativeProbabilityError
         There are such sequences, and negative="raise".
     """
-    if isinstance(learnt, ChainTables):
-        return log_likelihoods(learnt, sequences), {}
-    if isinstance(learnt, GaussianChain):
-        found = [filtered(learnt, seen).log_probs() for seen in evidence_blocks(learnt, sequences)]
-        return np.concatenate([np.zeros(0), *found]), {}
+    if not isinstance(learnt, ProperOperators):
+        return emission.log_probs(learnt, sequences), {}
     logs, improper, repairs, n_restarts = [np.zeros(0)], [np.zeros(0)], Repairs(), 0
     for ends in end_blocks(sequences.ends, _FEW_AT_ONCE):
         told = learnt.step_logs(sequences.codes[ends[0] : ends[-1]], np.diff(ends))

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from tacit.core.progress import Report
 from tacit.core.selection import IMPOSSIBLE, surely_better
 from tacit.errors import DataError, RankError
-from tacit.sequences.data.number_sequences import Series
-from tacit.sequences.data.sequences import Sequences
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -43,8 +41,8 @@ def choose_states(
     n_positions: int,
     *,
     most: int | None = None,
-    least: int = 1,
-    patience: int = PATIENCE,
+    least: int | None = 1,
+    patience: int | None = PATIENCE,
     report: Report,
 ) -> Choice:
     """The fewest states that are not worse than the best number by more than one standard error.
@@ -80,7 +78,7 @@ def choose_states(
             0 if not logs or found.mean() > max(l.mean() for l in logs.values()) else waited + 1
         )
         logs[k] = found
-        if waited >= patience and k >= least:
+        if waited >= (patience or PATIENCE) and k >= (least or 1):
             break
     if not logs:
         return Choice(1, [])
@@ -106,9 +104,7 @@ class Pieces:
 
     def of(self, data: Any) -> Any:
         """These pieces of sequences of symbols or of numbers, each a sequence."""
-        if isinstance(data, Sequences):
-            return Sequences(data.codes[self.positions], self.lengths, data.symbols)
-        return Series(data.values[self.positions], self.lengths, data.names)
+        return data.pieces(self.positions, self.lengths)
 
 
 def left_out(ends: Integers, seed: int) -> tuple[Pieces, Pieces]:

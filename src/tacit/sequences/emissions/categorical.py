@@ -1,0 +1,158 @@
+"""States that emit symbols, each with a probability."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.arguments import check_choice
+from tacit.core.files.fields import Array as ArrayField
+from tacit.core.files.fields import Field, Many, Record
+from tacit.core.files.ranges import probabilities
+from tacit.core.progress import Report, silent
+from tacit.sequences.model.chains import ChainTables
+from tacit.sequences.query.hidden_states import StateEvidence, drawn_symbols, symbol_evidence
+from tacit.sequences.query.proper_operators import ProperOperators
+
+if TYPE_CHECKING:
+    from tacit.sequences.data.sequences import Sequences
+    from tacit.sequences.learn.hmm_learners import HMMSettings
+    from tacit.sequences.learn.symbol_stream import Stream
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# The size "feature" is a tuple: how many features each column has.
+CHAIN_TABLES = Record(
+    ChainTables,
+    Field("initial", ArrayField("state", probabilities)),
+    Field("transitions", ArrayField("state state", probabilities)),
+    Field("emit", Many(ArrayField("state feature", probabilities), each="feature")),
+)
+
+
+class Categorical:
+    """Probabilities of symbols; with learn="spectral" operators in place of hidden states."""
+
+    name: ClassVar[str] = "categorical"
+    numbers: ClassVar[bool] = False
+    learners: ClassVar[tuple[str, ...]] = ("auto", "spectral", "tensor", "em", "online-em")
+    kinds: ClassVar[tuple[type, ...]] = (ChainTables, ProperOperators)
+    record: ClassVar[Mapping[str, Record]] = {"tables": CHAIN_TABLES}
+
+    def read(self, X: Any, lengths: Any, known: Any = None, unknown: str = "error") -> Sequences:
+        """Sequences of symbols."""
+        from tacit.sequences.data.read_sequences import read_sequences
+
+        check_choice("unknown", unknown, ("error", "missing"))
+        return read_sequences(X, lengths, symbols=known, unknown=unknown)
+
+    def check(self, data: Sequences) -> None:
+        """Reading has checked everything."""
+
+    def stream(self, data: Sequences, settings: HMMSettings) -> Stream:
+        """Counts of windows, and a sample."""
+        from tacit.sequences.learn.symbol_stream import Stream
+
+        return Stream.of(data, settings)
+
+    def search(self, data: Sequences, settings: HMMSettings) -> dict[str, int | None]:
+        """More states at once where longer windows show them."""
+        from tacit.sequences.learn.hmm_learners import states_from_afar
+        from tacit.sequences.learn.selection import PATIENCE, PATIENCE_OF_OPERATORS
+
+        return {
+            "most": 1 if data.n_symbols == 1 else None,
+            "least": states_from_afar(data, settings),
+            "patience": PATIENCE_OF_OPERATORS if settings.learn == "spectral" else PATIENCE,
+        }
+
+    def learn(
+        self,
+        data: Sequences,
+        n_states: int,
+        settings: HMMSettings,
+        *,
+        held_out: Sequences | None = None,
+        stream: Stream | None = None,
+        report: Report | None = None,
+    ) -> tuple[ChainTables | ProperOperators, dict[str, Any]]:
+        """Tables, or operators, from windows of symbols and EM."""
+        from tacit.sequences.learn.hmm_learners import Task, learn_symbols
+
+        counts, windows = (None, None) if stream is None else (stream.counts, stream.windows)
+        task = Task(data, settings, counts, held_out, report or silent, windows)
+        return learn_symbols(task, n_states)
+
+    def evidence(
+        self, parameters: ChainTables, positions: NDArray[np.int32], ends: Integers
+    ) -> StateEvidence:
+        """Probabilities of each symbol."""
+        return symbol_evidence(parameters.emit[0], positions, ends)
+
+    def log_probs(self, parameters: ChainTables, data: Sequences) -> Array:
+        """Compiled, without the states of each position."""
+        from tacit.sequences.query.hmm_scores import log_likelihoods
+
+        return log_likelihoods(parameters, data)
+
+    def sample(
+        self, parameters: ChainTables, states: NDArray[np.int32], rng: np.random.Generator
+    ) -> NDArray[np.int32]:
+        """Codes of symbols."""
+        return drawn_symbols(parameters.emit[0], states, rng)
+
+    def attributes(self, parameters: ChainTables) -> dict[str, Array]:
+        """(state, symbol) probabilities."""
+        return {"emissions_": parameters.emit[0]}
+
+    def describe(
+        self, parameters: ChainTables, labels: Sequence[str], most: int
+    ) -> list[list[str]]:
+        """The symbols that each state emits most often."""
+        orders = np.argsort(-parameters.emit[0], axis=1, kind="stable")[:, :most]
+        return [
+            [f"{labels[code]} {100 * row[code]:.0f}%" for code in order if row[code] >= 0.005]
+            for row, order in zip(parameters.emit[0], orders.tolist(), strict=True)
+        ]
+
+    def arguments(self, parameters: ChainTables) -> dict[str, Any]:
+        """None."""
+        del parameters
+        return {}
+
+    def probabilities(self, parameters: ChainTables) -> Array:
+        """(state, symbol)."""
+        return parameters.emit[0]
+
+    def means(self, parameters: ChainTables) -> Array:
+        """Symbols have none."""
+        raise NotImplementedError
+
+    def densities(self, parameters: ChainTables, column: int, grid: Array) -> Array:
+        """Symbols have none."""
+        raise NotImplementedError
+
+    def quantiles(self, parameters: ChainTables, weights: Array, shares: Array) -> Array:
+        """Symbols have none."""
+        raise NotImplementedError
+
+    def to_hmmlearn(self, parameters: ChainTables, **arguments: Any) -> Any:
+        """A ``CategoricalHMM``."""
+        from hmmlearn.hmm import CategoricalHMM
+
+        model = CategoricalHMM(n_features=parameters.emit[0].shape[1], **arguments)
+        model.emissionprob_ = parameters.emit[0].copy()
+        return model
+
+    def from_hmmlearn(self, model: Any, initial: Array, transitions: Array) -> ChainTables | None:
+        """Of a ``CategoricalHMM``."""
+        from tacit.sequences.files.hmmlearn import probability_rows
+
+        if not hasattr(model, "emissionprob_"):
+            return None
+        emit = probability_rows(model.emissionprob_, "emissionprob_")
+        return ChainTables(initial, transitions, (emit,))

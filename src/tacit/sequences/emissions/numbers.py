@@ -1,0 +1,82 @@
+"""What emissions of numbers have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import DataError
+from tacit.sequences.data.number_sequences import Series, read_series
+from tacit.sequences.query.hidden_states import StateEvidence
+
+if TYPE_CHECKING:
+    from tacit.sequences.learn.hmm_learners import HMMSettings
+    from tacit.sequences.learn.number_stream import KeptNumbers
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class NumberEmission:
+    """Reading, streams, scores from likelihoods of positions; a kind adds its own learning and densities."""
+
+    numbers: ClassVar[bool] = True
+
+    def read(self, X: Any, lengths: Any, known: Any = None, unknown: str = "error") -> Series:
+        """Sequences of numbers."""
+        del unknown  # numbers are known
+        return read_series(X if lengths is None else (X, np.asarray(lengths)), known or None)
+
+    def check(self, data: Series) -> None:
+        """Raise where a column holds no number."""
+        gone = np.isnan(data.values).all(axis=0)
+        if data.n_positions == 0 or gone.all():
+            raise DataError("there is not a single number to learn from; give longer sequences")
+        if gone.any():
+            name = data.names[int(np.flatnonzero(gone)[0])]
+            raise DataError(f"column {name!r} holds no number at all; leave it out")
+
+    def stream(self, data: Series, settings: HMMSettings) -> KeptNumbers:
+        """A sample of what goes by."""
+        from tacit.sequences.learn.number_stream import KeptNumbers
+
+        return KeptNumbers.of(data, settings.seed)
+
+    def search(self, data: Series, settings: HMMSettings) -> dict[str, int | None]:
+        """The usual numbers of states."""
+        del data, settings
+        return {}
+
+    def evidence(self, parameters: Any, positions: Array, ends: Integers) -> StateEvidence:
+        """Likelihoods of the states at each position."""
+        raise NotImplementedError
+
+    def log_probs(self, parameters: Any, data: Series) -> Array:
+        """From likelihoods of positions, block by block."""
+        from tacit.sequences.query.hidden_states import filtered
+        from tacit.sequences.query.hmm_scores import evidence_blocks
+
+        found = [
+            filtered(parameters, seen).log_probs()
+            for seen in evidence_blocks(self.evidence, parameters, data)
+        ]
+        return np.concatenate([np.zeros(0), *found])
+
+    def arguments(self, parameters: Any) -> dict[str, Any]:
+        """None."""
+        del parameters
+        return {}
+
+    def probabilities(self, parameters: Any) -> Array:
+        """Numbers have none."""
+        raise NotImplementedError
+
+    def to_hmmlearn(self, parameters: Any, **arguments: Any) -> Any:
+        """There is no such model."""
+        del parameters, arguments
+
+    def from_hmmlearn(self, model: Any, initial: Array, transitions: Array) -> Any:
+        """There is no such model."""
+        del model, initial, transitions
