@@ -36,11 +36,11 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("latin.txt", "'latin.txt', line 2, byte 7: byte 0xe4 is no UTF-8"),
+        ("latin.txt", "'latin.txt', line 2, byte 7: byte 0xe4 is not UTF-8"),
         ("binary.txt", "'binary.txt', line 1, byte 4: a NUL byte; this is a binary file"),
-        ("marked.txt", "'marked.txt', line 1, byte 0: the text holds '<s>'"),
+        ("marked.txt", "'marked.txt', line 1, byte 0: the text contains the marker '<s>'"),
         ("packed.txt.gz", "'packed.txt.gz' cannot be read"),
-        ("words.tacit", "is no UTF-8"),
+        ("words.tacit", "is not UTF-8"),
         ("trian.txt", "'trian.txt' is no file, but there is 'train.txt'"),
         ("elsewhere/x", "'elsewhere/x' is no file; give a file of text"),
         (".", "'.' is a folder"),
@@ -71,7 +71,7 @@ def test_markers_are_skipped_where_that_is_said(run):
     assert "--markers skip" in told
     for command in ("perplexity", "score"):
         run("lm", command, "words.tacit", "marked.txt", "--markers", "skip")
-    assert "holds a marker" in tacit_says("lm", "next", "words.tacit", "der <s>", code=1)
+    assert "contains a marker" in tacit_says("lm", "next", "words.tacit", "der <s>", code=1)
 
 
 @pytest.mark.parametrize(
@@ -84,16 +84,16 @@ def test_markers_are_skipped_where_that_is_said(run):
         (["score", "words.tacit", "train.txt", "-o", "x.txt"], ".csv, .tsv, .parquet"),
         (["score", "words.tacit", "train.txt", "-o", "elsewhere/x.csv"], "does not exist"),
         (["arpa", "words.tacit", "elsewhere/x.arpa"], "does not exist"),
-        (["arpa", "classes.tacit", "x.arpa"], "which ClassLM is not"),
+        (["arpa", "classes.tacit", "x.arpa"], "but this is a ClassLM"),
         (["arpa", "cut.arpa", "x.tacit"], "'cut.arpa', line 5"),
         (["arpa", "many.arpa", "x.tacit"], "'many.arpa', line 6: expected '\\end\\'"),
-        (["arpa", "nan.arpa", "x.tacit"], "'nan.arpa', line 5: 'NaN' is no number"),
+        (["arpa", "nan.arpa", "x.tacit"], "'nan.arpa', line 5: 'NaN' is not a number"),
         (["arpa", "high.arpa", "x.tacit"], "'high.arpa', line 5: 1.5 is the logarithm"),
         (["arpa", "word.arpa", "x.tacit"], "but there is 'words.arpa'"),
         (["perplexity", "nan.arpa", "train.txt"], "'nan.arpa', line 5"),
         (["train", "train.txt", "-o", "x.tacit", "--vocabulary", "w.txt"], "'w.txt' is no file"),
-        (["count", "train.txt", "-o", "x.counts", "--vocabulary", "latin.txt"], "no UTF-8"),
-        (["count", "train.txt", "-o", "x.counts", "--vocabulary", "train.txt"], "stands twice"),
+        (["count", "train.txt", "-o", "x.counts", "--vocabulary", "latin.txt"], "not UTF-8"),
+        (["count", "train.txt", "-o", "x.counts", "--vocabulary", "train.txt"], "occurs twice"),
         (["merge", "words.tacit", "-o", "x.counts"], "no folder of counts 'words.tacit'"),
     ],
 )

@@ -31,13 +31,17 @@ ODD = {
 BAD = {
     "empty": (b"", DataError, "the text is empty"),
     "binary": (bytes(range(256)), FileFormatError, "line 1, byte 0: a NUL byte; this is a binary"),
-    "Latin-1": (b"a b\nd\xe9j\xe0 vu\n", FileFormatError, "line 2, byte 5: byte 0xe9 is no UTF-8"),
+    "Latin-1": (b"a b\nd\xe9j\xe0 vu\n", FileFormatError, "line 2, byte 5: byte 0xe9 is not UTF-8"),
     "begin": (
         b"a b\na <s> b\n",
         DataError,
-        "line 2, byte 6: the text holds '<s>'.*markers=\"skip\"",
+        "line 2, byte 6: the text contains the marker '<s>'.*markers=\"skip\"",
     ),
-    "end": (b"a </s>\n", DataError, "line 1, byte 2: the text holds '</s>'.*--markers skip"),
+    "end": (
+        b"a </s>\n",
+        DataError,
+        "line 1, byte 2: the text contains the marker '</s>'.*--markers skip",
+    ),
 }
 
 

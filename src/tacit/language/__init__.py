@@ -1,6 +1,9 @@
 """Language models: `KneserNeyLM`, `PowerLowRankLM`, `ClassLM`, `MixedLM`, `BackoffLM`.
 
-Text becomes word numbers in `data`, n-grams are counted in `moments` (on disk: `learn/counting`). `model` has
-back-off models, Kneser-Ney smoothing and power low rank ensembles, `learn` the low rank factors, ensemble
-weights and word classes. `query` scores words and lines. ARPA and counts folders are in `files`.
+- `data`: text as word numbers, vocabularies;
+- `moments`: counts of n-grams, which add; `learn/counting` counts texts larger than memory;
+- `model`: n-grams with back-off weights, discounts, power low rank ensembles;
+- `learn`: Kneser-Ney smoothing, the steps of `PowerLowRankLM.fit` (`ensemble`), word classes, weights;
+- `query`: scores of words and lines, next words, summaries; `language_queries` has what all models answer;
+- `files`: ARPA files and folders of counts; `kenlm`: the interface of the module `kenlm`.
 """

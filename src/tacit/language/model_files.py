@@ -25,7 +25,7 @@ from tacit.language.data.vocabulary import Vocabulary
 from tacit.language.language_queries import LanguageModel
 from tacit.language.model.backoff import Discounts, GramModel
 from tacit.language.model.ensemble import Ensemble, OrderPlan
-from tacit.language.moments.ngram_counts import MOST_ORDER
+from tacit.language.moments.ngram_counts import MAX_ORDER
 
 Integers = NDArray[np.int64]
 Ids = NDArray[np.int32]
@@ -37,7 +37,7 @@ def _is_trie(
     vocabulary: Vocabulary, offsets: Integers, words: Ids, suffixes: Ids, firsts: Integers, **_: Any
 ) -> str | None:
     """What is wrong with n-grams whose indices are all within their arrays."""
-    if not 2 <= len(offsets) <= MOST_ORDER + 1:
+    if not 2 <= len(offsets) <= MAX_ORDER + 1:
         return f"has {len(offsets) - 1} orders of n-grams"
     if offsets[1] != len(vocabulary) or offsets[-2] != len(firsts) - 1:
         return "has n-grams that do not fit the words or contexts"

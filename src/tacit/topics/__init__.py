@@ -1,6 +1,9 @@
 """Topic models: `TopicModel`.
 
-Documents are read in `data`, their pairs and triples of words summed in `moments` along few directions.
-`learn/fit` lists the steps: moments, tensor decomposition, variational steps, number of topics. `query` has
-topics of documents, perplexity and coherence.
+- `data`: documents as word counts, from matrices, lists, frames and files;
+- `moments`: pairs and triples of words along few directions, whitened;
+- `model`: word probabilities and weights of topics;
+- `learn`: `fit` lists the steps: bound on counts, number of topics, moments (`spectral`, `decomposition`),
+  variational steps (`variational`);
+- `query`: topics and likelihoods of documents, perplexity and coherence, samples, summary.
 """

@@ -20,7 +20,7 @@ import os, signal, sys
 from tacit.cli import app
 from tacit.language.learn import counting as language_counting
 from tacit.language.files.counts import CountsFolder
-language_counting._FEWEST = 1000
+language_counting._MIN_PIECE = 1000
 kind, number, *arguments = sys.argv[1:]
 finish, met = CountsFolder.finish, []
 def killed(self, *rest):
@@ -52,7 +52,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
-    monkeypatch.setattr(language_counting, "_FEWEST", 1000)
+    monkeypatch.setattr(language_counting, "_MIN_PIECE", 1000)
 
 
 def same_files(folder, one, two):
@@ -151,7 +151,7 @@ def test_what_was_killed_goes_on(run, folder, kind, number, taken):
     assert not (folder / "killed.tacit").exists()
     done = sorted(path.name for path in (folder / "killed.tacit.pieces").glob("piece-*"))
     assert len(done) == taken
-    assert f"went on after {taken} pieces" in tacit_says("lm", *command, with_errors=True)
+    assert f"continued after {taken} pieces" in tacit_says("lm", *command, with_errors=True)
     run("lm", "train", "all.txt", "-o", "once.tacit")
     same_files(folder, "killed.tacit", "once.tacit")
     assert not (folder / "killed.tacit.pieces").exists()

@@ -82,7 +82,7 @@ def test_texts_come_through_pipes(run, folder):
             pool.submit(pipe.write_bytes, text)
             assert run("lm", *command, "pipe") == run("lm", *command, "train.txt")
     told = tacit_says("lm", "count", "pipe", "-o", "piped.counts", "--memory", "1MB", code=1)
-    assert "'pipe' is gone after once" in told
+    assert "'pipe' can be read once" in told
     call = [sys.executable, "-c", "from tacit.cli import main; main()", "lm", "perplexity"]
     done = subprocess.run(
         [*call, "words.tacit", "-"], cwd=folder, check=True, input=text, capture_output=True

@@ -90,8 +90,8 @@ def test_damaged_files_are_refused_or_can_be_used(tmp_path_factory, data):
         ({"order": 0}, "order 0"),
         ({"order": 10**9}, "order 1000000000"),
         ({"order": 4}, "No such file"),
-        ({"order": "3"}, "no integers"),
-        ({"pads": 2}, "no n-grams with 2 <s>"),
+        ({"order": "3"}, "must be integers"),
+        ({"pads": 2}, "not n-grams with 2 <s>"),
         ({"pads": 7}, "7 <s>"),
         ({"n_lines": -1}, "-1 lines"),
         ({"n_lines": 4}, "do not fit the number of lines"),
@@ -110,11 +110,11 @@ def test_hand_made_headers_are_refused(tmp_path, change, words):
     ("name", "array", "words"),
     [
         ("counts.2", np.zeros(1, np.int64), "different lengths"),
-        ("counts.2", np.zeros(1, np.int32), "of other types"),
-        ("counts.2", np.zeros((2, 2), np.int64), "one row"),
-        ("counts.2", np.array(["a"], dtype=object), "no array"),
-        ("vocabulary.starts", np.zeros(2, np.int64), "their places"),
-        ("vocabulary.starts", np.zeros(2, np.int32), "other types"),
+        ("counts.2", np.zeros(1, np.int32), "wrong types"),
+        ("counts.2", np.zeros((2, 2), np.int64), "not one-dimensional"),
+        ("counts.2", np.array(["a"], dtype=object), "not an array"),
+        ("vocabulary.starts", np.zeros(2, np.int64), "their starts"),
+        ("vocabulary.starts", np.zeros(2, np.int32), "wrong types"),
         ("vocabulary.store", np.frombuffer(b"<unk>\n<s>\n</s>\na\nb\na\n", np.uint8), "twice"),
         ("vocabulary.store", np.frombuffer(b"<unk>\n<s>\n</s>\na\nb\n \n", np.uint8), "blanks"),
         ("vocabulary.store", np.frombuffer(b"<unk>\n<s>\n</s>\na\nb\n\xff\n", np.uint8), "UTF-8"),
@@ -160,9 +160,9 @@ def test_lower_orders_are_part_of_the_counts():
     for order in (1, 2, 3):
         same(counted(3).up_to(order), counted(order))
     for wrong in (0, 4):
-        with pytest.raises(DataError, match=f"order {wrong} cannot be had"):
+        with pytest.raises(DataError, match=f"those of order {wrong}"):
             counted(3).up_to(wrong)
-    with pytest.raises(DataError, match="count the text anew"):
+    with pytest.raises(DataError, match="count the text again"):
         counted(3, "all").up_to(2)
 
 

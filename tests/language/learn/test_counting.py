@@ -22,7 +22,7 @@ def same(one, two):
 
 @pytest.fixture
 def text(tmp_path, monkeypatch):
-    monkeypatch.setattr(language_counting, "_FEWEST", 150)
+    monkeypatch.setattr(language_counting, "_MIN_PIECE", 150)
     rng = np.random.default_rng(0)
     lines = [
         " ".join(f"w{int(i)}" for i in rng.zipf(1.5, rng.integers(0, 20)) if i < 500)
@@ -41,7 +41,7 @@ def test_counting_on_disk_gives_the_same_model(text, settings):
 def test_lists_are_read_twice_and_iterators_are_refused(text):
     lines = text.read_text().splitlines()
     same(KneserNeyLM(memory=1).fit(lines), KneserNeyLM().fit(lines))
-    with pytest.raises(ArgumentError, match="an iterator is gone after once"):
+    with pytest.raises(ArgumentError, match="an iterator can be read once"):
         KneserNeyLM(memory=1).fit(iter(lines))
 
 
@@ -106,5 +106,5 @@ def test_memory_is_understood(text, wanted):
 
 @pytest.mark.parametrize("wrong", ["much", "-3MB", 0, True, 2.5, "0GB"])
 def test_strange_memory_is_refused(wrong):
-    with pytest.raises(ArgumentError, match="give bytes, or a text as '2GB'"):
+    with pytest.raises(ArgumentError, match="give bytes, or a text such as '2GB'"):
         memory_bytes(wrong)

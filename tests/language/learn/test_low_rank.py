@@ -174,7 +174,7 @@ def test_blocks_with_few_rows_or_columns_are_left_out():
     rows = np.array([0, 0, 1, 1, 2, 2, 3])
     columns = np.array([0, 1, 0, 1, 2, 3, 4])
     matrix = BlockMatrix.of(
-        rows, columns, np.array([0, 0, 1, 2]), np.array([0, 0, 1, 1, 2]), least=1
+        rows, columns, np.array([0, 0, 1, 2]), np.array([0, 0, 1, 1, 2]), min_size=1
     )
     assert matrix.n_blocks == 1
     assert matrix.row_places.tolist() == [0, 1, -1, -1]
@@ -211,7 +211,7 @@ def numpy_collapsed_sweep(dense, left, right, prior, further=0.0):
     right = right * sums
     for at, old in enumerate((left, right)):
         new = posterior.sum(1 - at)
-        new = np.maximum(new + further * (new - old), loops.LEAST_LEFT * new)
+        new = np.maximum(new + further * (new - old), loops.MIN_STEP * new)
         left, right = (new, right) if at == 0 else (left, new)
     return left, right / right.sum(0)
 

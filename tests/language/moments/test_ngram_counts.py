@@ -126,13 +126,13 @@ def test_the_compiled_loops_agree_with_their_python_source():
 def test_what_cannot_be_counted_or_added_is_refused(monkeypatch):
     with pytest.raises(ArgumentError, match="order=0; give an integer"):
         counted([], 0, "one")
-    with pytest.raises(ArgumentError, match="pads='two' is not known"):
+    with pytest.raises(ArgumentError, match="pads='two'"):
         counted([], 2, "two")
     with pytest.raises(DataError, match="orders 2 and 3"):
         counted([], 2, "one") + counted([], 3, "one")
     with pytest.raises(DataError, match="different vocabularies"):
         counted([], 2, "one") + counted([], 2, "one", Vocabulary.of_words("a"))
-    monkeypatch.setattr(grams, "_MOST_PLACES", 3)
+    monkeypatch.setattr(grams, "_MAX_PLACES", 3)
     with pytest.raises(TooExpensiveError, match="4 words at once are too many"):
         counted([["a", "b"]], 2, "one")
 

@@ -1,4 +1,4 @@
-"""Text as numbers of words."""
+"""Text as word numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Ids = NDArray[np.int32]
 Integers = NDArray[np.int64]
 Watch = Callable[[int, float], None]
 
-LONGEST_WORD = 1 << 20  # bytes; what is longer is no text
+MAX_WORD = 1 << 20  # bytes; longer ones are not text
 _MARKERS = ("error", "skip")
 _UNKNOWNS = ("word", "error", "skip")
 
@@ -50,7 +50,7 @@ class Corpus:
         return len(self.ends)
 
     def word_places(self, *, ends: bool = True) -> Integers:
-        """(word,) where each word stands among all words and, if asked, the end of each line."""
+        """(word,) the position of each word among all words and, with `ends`, ends of lines."""
         places = np.arange(self.n_words)
         if ends:
             places += np.repeat(np.arange(self.n_lines), np.diff(self.ends, prepend=0))
@@ -73,12 +73,12 @@ def read_corpus(
     unknown: str = "word",
     watch: Watch | None = None,
 ) -> Corpus:
-    """The words of a text as numbers.
+    """A text as word numbers.
 
     Parameters
     ----------
     X : path, list of paths, iterable of lines, iterable of lists of words, Arrow column, or Corpus
-        See `tacit.core.input.text.text_sources`. A `Corpus` comes back as it is.
+        See `tacit.core.input.text.text_sources`. A `Corpus` is returned as it is.
     vocabulary : Vocabulary, optional
         Other words become ``<unk>``. Without one it is learnt: the most frequent words first.
     min_count, n_words : int
@@ -86,15 +86,14 @@ def read_corpus(
     markers : {"error", "skip"}
         What to do with ``<s>`` and ``</s>`` in the text.
     unknown : {"word", "error", "skip"}
-        What to do with ``<unk>`` in the text: by default it stands for the unknown word.
+        What to do with ``<unk>`` in the text: by default it is the unknown word.
     watch : callable, optional
-        Gets how many words were read, and what share of the text that is (0 where nobody knows), now and
-        then.
+        Called with the number of words read and the fraction of the text (0 if unknown).
 
     Raises
     ------
     DataError, FileFormatError
-        Bytes that are no text (with line and position), or markers in it.
+        Bytes that are not text (with line and position), or markers.
     """
     from tacit.language.loops.ngrams import gather
 
@@ -111,8 +110,8 @@ def read_corpus(
         before += len(ids)
     joined, places = np.concatenate(pieces), np.concatenate(ends)
     if vocabulary is None:
-        vocabulary, renamed = counted_vocabulary(table, min_count=min_count, n_words=n_words)
-        gather(renamed, joined, 0, joined)
+        vocabulary, renumbered = counted_vocabulary(table, min_count=min_count, n_words=n_words)
+        gather(renumbered, joined, 0, joined)
     return Corpus(joined, places, vocabulary)
 
 
@@ -125,7 +124,7 @@ def read_vocabulary(
     unknown: str = "word",
     watch: Watch | None = None,
 ) -> Vocabulary:
-    """The vocabulary that `read_corpus` would learn, of a text that does not fit memory."""
+    """The vocabulary that `read_corpus` learns, of a text that need not fit in memory."""
     if isinstance(X, Corpus):
         return X.vocabulary
     special = Vocabulary.of_words(())
@@ -144,26 +143,26 @@ def read_blocks(
     unknown: str = "word",
     watch: Watch | None = None,
 ) -> Iterator[Corpus]:
-    """The same text in pieces of whole lines, some million words each, for what does not fit memory."""
+    """A text in blocks of whole lines, of some million words, which need not fit in memory together."""
     if isinstance(X, Corpus):
         yield _as_read(X, vocabulary)
         return
-    held = np.zeros(0, np.int32)
+    rest = np.zeros(0, np.int32)  # of a line that goes on in the next block
     actions = _actions(markers, unknown)
     for ids, ends in _encoded(X, vocabulary.table, learn=False, actions=actions, watch=watch):
-        joined = np.concatenate([held, ids]) if len(held) else ids
-        stops = ends + len(held)
+        joined = np.concatenate([rest, ids]) if len(rest) else ids
+        stops = ends + len(rest)
         last = int(stops[-1]) if len(stops) else 0
-        held = joined[last:]
+        rest = joined[last:]
         if len(stops):
             yield Corpus(joined[:last], stops, vocabulary)
 
 
 def _as_read(corpus: Corpus, vocabulary: Vocabulary | None) -> Corpus:
-    """A corpus, which must have been read with a vocabulary."""
+    """A corpus, which must have been read with the vocabulary."""
     if vocabulary is not None and corpus.vocabulary != vocabulary:
         raise DataError(
-            "the corpus was read with other words than are asked for; read it with the same vocabulary"
+            "the corpus was read with another vocabulary; read it with that of the model"
         )
     return corpus
 
@@ -173,7 +172,7 @@ def _actions(markers: str, unknown: str) -> NDArray[np.int64]:
 
     for name, value, choices in (("markers", markers, _MARKERS), ("unknown", unknown, _UNKNOWNS)):
         if value not in choices:
-            raise ArgumentError(f"{name}={value!r} is not known; choose one of {choices}")
+            raise ArgumentError(f"{name}={value!r}; choose one of {choices}")
     codes = {"word": TAKE, "skip": SKIP, "error": STOP}
     return np.array([codes[unknown], codes[markers], codes[markers]])
 
@@ -186,28 +185,28 @@ def _encoded(
     actions: NDArray[np.int64],
     watch: Watch | None = None,
 ) -> Iterator[tuple[Ids, Integers]]:
-    """The numbers of the words of each block, and how many stand before the end of each line."""
+    """The word numbers of each block, and the end of each line."""
     n_words = 0
     for source in text_sources(X):
         reader = _Reader(source, table, learn, actions)
         for block in source.blocks:
-            found = reader.encoded(block)
-            yield found
-            n_words += len(found[0])
+            ids, ends = reader.encoded(block)
+            yield ids, ends
+            n_words += len(ids)
             if watch is not None:
                 watch(n_words, source.share())
         yield reader.encoded(b"", last=True)
 
 
 class _Reader:
-    """A text that is being read: what is left of the last block, and how far it came."""
+    """A text that is being read: the rest of the last block, and the position."""
 
     def __init__(
         self, source: TextSource, table: WordTable, learn: bool, actions: NDArray[np.int64]
     ) -> None:
         self.source, self.table, self.learn, self.actions = source, table, learn, actions
         self.left, self.position, self.line = b"", 0, 1
-        self.inside = False  # a line that has begun
+        self.inside = False  # a line
 
     def encoded(self, block: bytes, *, last: bool = False) -> tuple[Ids, Integers]:
         from tacit.language.loops.tokens import AT, DONE, FULL, IDS, LINES, WORDS, encode_words
@@ -233,16 +232,16 @@ class _Reader:
         at, n_lines = int(state[AT]), int(state[LINES])
         if why != DONE:
             self._refuse(whole, at)
-        if len(whole) - at > LONGEST_WORD:
+        if len(whole) - at > MAX_WORD:
             raise FileFormatError(
-                f"{self._where(whole, at)}: a word of more than {LONGEST_WORD} bytes; is this text?"
+                f"{self._where(whole, at)}: a word of more than {MAX_WORD} bytes; is this text?"
             )
         self.left, self.position, self.line = whole[at:], self.position + at, self.line + n_lines
         self.inside = bool(self.left) or whole[-1:] not in (b"\n", b"")
         return ids[: state[IDS]].copy(), ends[:n_lines].copy()
 
     def _check(self, whole: bytes) -> None:
-        """Raise where bytes are no UTF-8; a character that the block cuts is left for the next."""
+        """Raise if bytes are not UTF-8; a character that the block cuts is left for the next."""
         if whole.isascii():
             return
         stop = max(whole.rfind(b"\n"), whole.rfind(b" ")) + 1
@@ -250,7 +249,7 @@ class _Reader:
             whole[:stop].decode()
         except UnicodeDecodeError as error:
             raise FileFormatError(
-                f"{self._where(whole, error.start)}: byte {whole[error.start]:#04x} is no UTF-8 "
+                f"{self._where(whole, error.start)}: byte {whole[error.start]:#04x} is not UTF-8 "
                 f"({error.reason}); convert the text to UTF-8"
             ) from error
 
@@ -266,7 +265,7 @@ class _Reader:
             if word != b"<unk>":
                 options = 'markers="skip" (on the command line: --markers skip)'
             raise DataError(
-                f"{self._where(whole, at)}: the text holds {word.decode()!r}, which marks what no word is; "
+                f"{self._where(whole, at)}: the text contains the marker {word.decode()!r}; "
                 f"remove it, or pass {options}"
             )
         nul = whole.index(b"\0", at)

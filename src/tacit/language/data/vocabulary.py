@@ -22,14 +22,14 @@ SPECIAL = ("<unk>", "<s>", "</s>")
 
 
 class WordTable:
-    """Words that are found by their bytes, and counted; new ones may be added.
+    """A hash table of words, with counts; new words can be added.
 
     Parameters
     ----------
     store : (byte,)
-        The words one after another, a newline behind each.
+        The words, each followed by a newline.
     starts : (word + 1,)
-        Where they begin.
+        The first byte of each.
     """
 
     def __init__(self, store: Bytes, starts: Integers) -> None:
@@ -46,7 +46,7 @@ class WordTable:
         fill_slots(self.store, self.starts, self.hashes, self.n_words, self.slots)
 
     def grow(self, length: int = 0) -> None:
-        """Make room for twice the words, and for another one of some length."""
+        """Double the capacity, with room for another word of some length."""
         room = max(2 * self.n_words, 1 << 14)
         self.store = _longer(self.store, max(2 * len(self.store), 16 * room) + length + 1)
         self.starts = _longer(self.starts, room + 1)
@@ -71,12 +71,12 @@ class Vocabulary:
     (6, [4, 0], 'das')
     """
 
-    store: Bytes  # (byte,)  the words one after another, a newline behind each
+    store: Bytes  # (byte,)  the words, each followed by a newline
     starts: Integers  # (word + 1,)
 
     @staticmethod
     def of_words(words: Iterable[str]) -> Vocabulary:
-        """The vocabulary of some words in their order, the three special ones in front.
+        """The vocabulary of some words in their order, after the three special ones.
 
         Raises
         ------
@@ -87,50 +87,50 @@ class Vocabulary:
         listed = [*SPECIAL, *others]
         if len(set(listed)) != len(listed):
             twice = Counter(others).most_common(1)[0][0]
-            raise DataError(f"the word {twice!r} stands twice in the vocabulary; give it once")
+            raise DataError(f"the word {twice!r} occurs twice in the vocabulary; give it once")
         coded = [word.encode() for word in listed]
         for word, code in zip(listed, coded, strict=True):
             if code.split() != [code]:
-                raise DataError(f"{word!r} is no word of a vocabulary: it is empty or has blanks")
+                raise DataError(f"{word!r} is not a word: it is empty or has blanks")
         return Vocabulary.of_bytes(coded)
 
     @staticmethod
     def of_bytes(words: Sequence[bytes]) -> Vocabulary:
-        """The vocabulary of some words, the special ones included, as UTF-8; nothing is checked."""
+        """The vocabulary of some words as UTF-8, including the special ones; not checked."""
         store = np.frombuffer(b"\n".join([*words, b""]), dtype=np.uint8).copy()
         lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
         return Vocabulary(store, np.concatenate([[0], np.cumsum(lengths + 1)]))
 
     @staticmethod
     def of_arrays(store: NDArray[Any], starts: NDArray[Any]) -> Vocabulary:
-        """The vocabulary of two arrays that come from somewhere, a file perhaps; everything is checked.
+        """The vocabulary of two arrays of a file, which are checked.
 
         Raises
         ------
         DataError
-            They are no vocabulary.
+            They are not a vocabulary.
         """
         if (
             store.dtype != np.uint8
             or starts.dtype != np.int64
             or (store.ndim, starts.ndim) != (1, 1)
         ):
-            raise DataError("the vocabulary has arrays of other types")
+            raise DataError("the arrays of the vocabulary have wrong types")
         if (
             len(starts) < 4
             or starts[0] != 0
             or not np.array_equal(starts[1:] - 1, np.flatnonzero(store == 10))
         ):
-            raise DataError("the words of the vocabulary do not fit their places")
+            raise DataError("the words of the vocabulary do not fit their starts")
         coded = store.tobytes().split(b"\n")[:-1]
         if tuple(coded[:3]) != tuple(word.encode() for word in SPECIAL):
             raise DataError(f"the vocabulary does not begin with {', '.join(SPECIAL)}")
         if len(set(coded)) != len(coded) or store.tobytes().split() != coded:
-            raise DataError("a word of the vocabulary stands there twice, is empty, or has blanks")
+            raise DataError("a word of the vocabulary occurs twice, is empty, or has blanks")
         try:
             store.tobytes().decode()
         except UnicodeDecodeError as error:
-            raise DataError(f"the words of the vocabulary are no UTF-8: {error}") from error
+            raise DataError(f"the words of the vocabulary are not UTF-8: {error}") from error
         return Vocabulary(np.array(store), np.array(starts))
 
     def __len__(self) -> int:
@@ -147,7 +147,7 @@ class Vocabulary:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """All words, the special ones too."""
+        """All words, including the special ones."""
         return tuple(self.store.tobytes().decode().split("\n")[:-1])
 
     @cached_property
@@ -157,16 +157,16 @@ class Vocabulary:
 
     @cached_property
     def table(self) -> WordTable:
-        """The words, to be found by their bytes."""
+        """The hash table of the words."""
         return WordTable(self.store, self.starts)
 
     @cached_property
     def packed_table(self) -> tuple[Any, ...]:
-        """The same as compiled loops want it."""
+        """The hash table, as arguments of compiled loops."""
         return (self.table.slots, self.table.hashes, self.table.starts, self.table.store)
 
     def ids(self, words: Iterable[str]) -> Ids:
-        """(word,) the numbers of some words; 0 where one is not known."""
+        """(word,) the numbers of some words; 0 for unknown ones."""
         get = self._places.get
         return np.array([get(word.encode(), UNKNOWN) for word in words], dtype=np.int32)
 
@@ -186,14 +186,14 @@ def counted_vocabulary(
     table : WordTable
         Its first three words are the special ones.
     min_count : int
-        Words that were counted less often become ``<unk>``.
+        Less frequent words become ``<unk>``.
     n_words : int, optional
-        At most so many words besides the special ones are kept.
+        Number of words kept at most, without the special ones.
 
     Returns
     -------
     vocabulary : Vocabulary
-        Words of the same count stand in the order of their bytes.
+        Words of the same count are in the order of their bytes.
     places : (old word,)
     """
     coded = table.store[: table.starts[table.n_words]].tobytes().split(b"\n")[3:-1]

@@ -1,7 +1,7 @@
-"""N-gram models as ARPA files, the form that SRILM, KenLM, Kaldi and others share.
+"""N-gram models as ARPA files, the format of SRILM, KenLM, Kaldi and others.
 
-A line for each n-gram: the logarithm to base 10 of its probability, its words, and but for the highest order
-the logarithm of its weight as a context. These are the only logarithms of Tacit that are not natural.
+A line for each n-gram: the logarithm to base 10 of its probability, its words, and except in the highest
+order the logarithm of its back-off weight. Everywhere else in Tacit logarithms are natural.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from tacit.core.input.text import text_sources
 from tacit.errors import FileFormatError
 from tacit.language.data.vocabulary import BEGIN, SPECIAL, Vocabulary
 from tacit.language.model.backoff import GramModel, packed
-from tacit.language.moments.ngram_counts import MOST_ORDER
+from tacit.language.moments.ngram_counts import MAX_ORDER
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _BUFFER = 1 << 22
-_KENLM = b"mmap lm http://kheafield.com/code"  # how KenLM's own files begin
+_KENLM = b"mmap lm http://kheafield.com/code"  # the beginning of KenLM's binary files
 
 
 def write_arpa(model: GramModel, path: str | os.PathLike[str]) -> None:
-    """Write an n-gram model as an ARPA file, whole or not at all; packed if it ends as packed files do.
+    """Write an n-gram model as an ARPA file, completely or not at all; compressed by its extension.
 
-    Numbers have seven digits behind the point; -99 stands for the logarithm of zero.
+    Numbers have seven decimals; -99 is the logarithm of zero.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def write_arpa(model: GramModel, path: str | os.PathLike[str]) -> None:
             file.write(f"\n\\{order}-grams:\n".encode())
             room = 64 + order * longest
             out = np.empty(max(_BUFFER, 2 * room), dtype=np.uint8)
-            # Contexts of each length begin where the order of that length does.
+            # The first contexts of each length.
             cursors = np.minimum(np.array([0, *offsets[: order - 1]]), n_contexts - 1)
             gram = offsets[order - 1]
             while gram < offsets[order]:
@@ -71,21 +71,21 @@ def write_arpa(model: GramModel, path: str | os.PathLike[str]) -> None:
 
 
 def _sink(path: Path) -> Any:
-    """A file to write bytes to, which are packed by its ending."""
-    ending = path.suffix.lower()
-    if ending == ".gz":
+    """A binary file, compressed by its extension."""
+    suffix = path.suffix.lower()
+    if suffix == ".gz":
         import gzip
 
         return gzip.GzipFile(path, "wb", mtime=0)  # the same model, the same bytes
-    if ending == ".bz2":
+    if suffix == ".bz2":
         import bz2
 
         return bz2.open(path, "wb")
-    if ending == ".xz":
+    if suffix == ".xz":
         import lzma
 
         return lzma.open(path, "wb")
-    if ending == ".zst":
+    if suffix == ".zst":
         import pyarrow as pa
 
         return pa.output_stream(str(path), compression="zstd")
@@ -93,15 +93,15 @@ def _sink(path: Path) -> Any:
 
 
 def read_arpa(path: str | os.PathLike[str]) -> GramModel:
-    """The n-gram model of an ARPA file, which may be packed (``.gz``, ``.bz2``, ``.xz``, ``.zst``).
+    """The n-gram model of an ARPA file, which may be compressed (``.gz``, ``.bz2``, ``.xz``, ``.zst``).
 
     ``<s>``, ``</s>`` and ``<unk>`` that are not listed have probability zero. N-grams without their first
-    word need not be listed (files of pruned models lack some); those without their last word must be.
+    word need not be listed (pruned models lack some); those without their last word must be.
 
     Raises
     ------
     MissingDataError, FileFormatError
-        There is no such file, or it is not as it should be; the message has the number of the line.
+        There is no such file, or a line is wrong; the message has its number.
     """
     source = next(iter(text_sources(Path(path))))
     text = b"".join(source.blocks)
@@ -113,7 +113,7 @@ def read_arpa(path: str | os.PathLike[str]) -> GramModel:
 
 
 class _Arpa:
-    """The text of an ARPA file, and how far it was read."""
+    """The text of an ARPA file, and the position."""
 
     def __init__(self, name: str, text: bytes) -> None:
         self.name, self.text, self.at = name, text, 0
@@ -131,7 +131,7 @@ class _Arpa:
             if found:
                 return found
             self.at = self.stop
-        raise self.wrong("the file ends here; it is cut off, or no ARPA file")
+        raise self.wrong("the file ends here; it is cut off, or not an ARPA file")
 
     def past(self) -> None:
         self.at = self.stop
@@ -160,7 +160,7 @@ class _Arpa:
         return model
 
     def sizes(self) -> list[int]:
-        """How many n-grams each order is said to have."""
+        """The announced numbers of n-grams of each order."""
         while self.line() != b"\\data\\":
             if self.line().startswith(b"\\"):
                 raise self.wrong("expected '\\data\\'; is this an ARPA file?")
@@ -175,20 +175,20 @@ class _Arpa:
             self.past()
         if not sizes:
             raise self.wrong("expected 'ngram 1=...'")
-        if len(sizes) > MOST_ORDER:
-            raise self.wrong(f"n-grams of {len(sizes)} words; there may be {MOST_ORDER} at most")
+        if len(sizes) > MAX_ORDER:
+            raise self.wrong(f"n-grams of {len(sizes)} words; the limit is {MAX_ORDER}")
         return sizes
 
     def check_size(self, order: int, size: int) -> None:
-        """Raise where more n-grams are announced than the rest of the file has room for."""
-        shortest = 2 * (order + 1)  # a digit and words of a letter, with something behind each
+        """Raise if more n-grams are announced than the rest of the file can hold."""
+        shortest = 2 * (order + 1)  # bytes: a digit and words of one letter, with separators
         if size * shortest > len(self.text) - self.at + 1:
             raise self.wrong(
                 f"{size} {order}-grams are announced, but the rest of the file is too short for them"
             )
 
     def unigrams(self, size: int) -> tuple[Vocabulary, Array, Array]:
-        from tacit.language.loops.arpa import MOST_WEIGHT
+        from tacit.language.loops.arpa import MAX_WEIGHT
 
         found: dict[bytes, tuple[float, float]] = {
             word.encode(): (-np.inf, 0.0) for word in SPECIAL
@@ -205,12 +205,12 @@ class _Arpa:
             try:
                 word = cells[1].decode()
             except UnicodeDecodeError as error:
-                raise self.wrong(f"a word that is no UTF-8: {error}") from error
+                raise self.wrong(f"a word that is not UTF-8: {error}") from error
             if cells[1] in seen:
                 raise self.wrong(f"the word {word!r} is listed twice")
-            if numbers[0] > 1e-6 or numbers[1] > MOST_WEIGHT:
+            if numbers[0] > 1e-6 or numbers[1] > MAX_WEIGHT:
                 raise self.wrong(
-                    f"{max(numbers)} is the logarithm of more than one, or of no weight that can be"
+                    f"{max(numbers)} is the logarithm of a probability above one, or of too large a weight"
                 )
             seen.add(cells[1])
             found[cells[1]] = numbers
@@ -226,8 +226,8 @@ class _Arpa:
             value = float(cell)
         except ValueError:
             value = np.nan
-        if math.isnan(value) or b"_" in cell:  # which Python takes for a part of a number
-            raise self.wrong(f"{cell.decode(errors='replace')!r} is no number")
+        if math.isnan(value) or b"_" in cell:  # Python accepts underscores in numbers
+            raise self.wrong(f"{cell.decode(errors='replace')!r} is not a number")
         return value
 
     def extended(self, model: GramModel, order: int, size: int, *, is_last: bool) -> GramModel:
@@ -271,7 +271,7 @@ class _Arpa:
     def grams(
         self, known: Vocabulary, order: int, size: int
     ) -> tuple[NDArray[np.int32], Array, Array, int]:
-        """Words, logarithms and where the lines of an order begin."""
+        """Words and logarithms of an order, and the position of its first line."""
         from tacit.language.loops import arpa
 
         self.check_size(order, size)
@@ -283,18 +283,18 @@ class _Arpa:
         n, at, why = arpa.parse_grams(text, begin, size, table, ids, logs, weights)
         if why != arpa.GOOD:
             reasons = {
-                arpa.BAD_NUMBER: "this is no number where a logarithm should be",
+                arpa.BAD_NUMBER: "expected a number, the logarithm of a probability",
                 arpa.FEW_WORDS: f"expected an n-gram of {order} words: {size} are announced, {n} were read",
                 arpa.UNKNOWN_WORD: "a word is not among the unigrams",
                 arpa.MORE_THERE: f"there is more than an n-gram of {order} words and its weight",
-                arpa.TOO_HIGH: "the logarithm of more than one, or of no weight that can be",
+                arpa.TOO_HIGH: "the logarithm of a probability above one, or of too large a weight",
             }
             raise self.wrong(reasons[why], at)
         self.at = int(at)
         return ids, logs, weights, begin
 
     def place_of(self, begin: int, place: int) -> int:
-        """Where the line of an n-gram begins; blank lines do not count."""
+        """The position of the line of an n-gram; blank lines do not count."""
         at = begin
         while True:
             stop = self.text.find(b"\n", at)
@@ -306,5 +306,5 @@ class _Arpa:
 
 
 def _linear(logs: Array) -> Array:
-    """Numbers of logarithms to base 10; -99 and below is that of zero."""
+    """Numbers from logarithms to base 10; -99 and below is zero."""
     return np.where(logs <= -99, 0.0, 10.0 ** np.maximum(logs, -99))

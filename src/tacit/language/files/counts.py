@@ -1,6 +1,6 @@
-"""Counted n-grams in a folder: an array for each file, and a JSON text with the rest.
+"""Counts of n-grams in a folder: one file for each array, and a JSON file with the rest.
 
-The arrays are mapped into memory when they are asked for, so that counts may be larger than memory.
+The arrays are memory-mapped, so that counts may be larger than memory.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tacit.core.files.json_values import from_json, to_json
 from tacit.core.input.missing_files import near_name
 from tacit.errors import FileFormatError, FileWriteError, MissingDataError
 from tacit.language.data.vocabulary import BEGIN, END, Vocabulary
-from tacit.language.moments.ngram_counts import MOST_ORDER, GramCounts, GramTable
+from tacit.language.moments.ngram_counts import MAX_ORDER, GramCounts, GramTable
 
 SUFFIX = ".counts"
 _FORMAT = 1
@@ -41,19 +41,19 @@ _KINDS = {"words": np.int32, "suffixes": np.int32, "counts": np.int64, "starts":
 def write_counts(
     counts: GramCounts, path: str | os.PathLike[str], notes: Mapping[str, Any] | None = None
 ) -> None:
-    """Write counted n-grams to a folder, whole or not at all.
+    """Write counts of n-grams to a folder, completely or not at all.
 
     Parameters
     ----------
     path : str or path
         The folder; one that holds other counts is replaced.
     notes : mapping, optional
-        Plain values to be kept with the counts.
+        Plain values to store with the counts.
 
     Raises
     ------
     FileWriteError
-        The folder cannot be written there, or holds something else.
+        The folder cannot be written, or contains something else.
     """
     with CountsFolder(path) as folder:
         for order, table in enumerate(counts.tables, 1):
@@ -63,7 +63,7 @@ def write_counts(
 
 
 class CountsFolder:
-    """A folder of counts that is being written: it takes its place when it is finished."""
+    """A folder of counts that is being written; it is renamed when it is finished."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.target = Path(path)
@@ -90,13 +90,13 @@ class CountsFolder:
             raise self._failed(error) from error
 
     def allocate(self, name: str, size: int, kind: type) -> NDArray[Any]:
-        """Room for an array on disk, to be written to; `finish` cuts off what was not used."""
+        """A writable array on disk; `finish` cuts off what was not used."""
         if size == 0:
             return np.empty(0, dtype=kind)
         try:
             place = self.temporary / f"{name}.room"
             room = np.lib.format.open_memmap(place, mode="w+", dtype=kind, shape=(size,))
-            # A disk that is full is noticed here; later, it would be a crash without a word.
+            # A full disk raises here; later it would crash the process.
             if hasattr(os, "posix_fallocate"):
                 with place.open("rb+") as file:
                     os.posix_fallocate(file.fileno(), 0, place.stat().st_size)
@@ -105,7 +105,7 @@ class CountsFolder:
             raise self._failed(error) from error
 
     def finish(self, counts: GramCounts, notes: Mapping[str, Any] | None = None) -> None:
-        """Write what is not there yet, and put the folder in its place."""
+        """Write what is missing, and rename the folder."""
         known = counts.vocabulary
         header = {
             "format": _FORMAT,
@@ -128,7 +128,7 @@ class CountsFolder:
             raise self._failed(error) from error
 
     def _take_place(self) -> None:
-        """Put the folder in its place; what was there is removed last, and is never the only one gone."""
+        """Rename the folder; an older one is removed last."""
         before = self.target.with_name(f".{self.target.name}.before")
         shutil.rmtree(before, ignore_errors=True)
         replaced = self.target.exists()
@@ -149,12 +149,12 @@ class CountsFolder:
 
 
 def read_counts(path: str | os.PathLike[str]) -> tuple[GramCounts, dict[str, Any]]:
-    """Counted n-grams of a folder, mapped into memory, and the notes that were kept with them.
+    """Counts of n-grams of a folder, memory-mapped, and their notes.
 
     Raises
     ------
     MissingDataError, FileFormatError
-        There is no such folder, or it does not hold counts that fit each other.
+        There is no such folder, or its counts are inconsistent.
     """
     folder = Path(path)
     if not (folder / _HEADER).is_file():
@@ -169,13 +169,13 @@ def read_counts(path: str | os.PathLike[str]) -> tuple[GramCounts, dict[str, Any
 
 
 def _checked(folder: Path, header: Any) -> GramCounts:
-    """The counts of a folder; whatever compiled loops rely on is checked, and that counts fit each other."""
+    """The counts of a folder, after all checks that compiled loops rely on."""
     if header["format"] != _FORMAT:
         raise FileFormatError(f"format {header['format']}; this version reads {_FORMAT}")
     order, pads, n_lines = (header[name] for name in ("order", "pads", "n_lines"))
-    if not all(type(each) is int for each in (order, pads, n_lines)):
-        raise FileFormatError("order, pads and n_lines are no integers")
-    if not 1 <= order <= MOST_ORDER or pads not in (1, max(order - 1, 1)) or n_lines < 0:
+    if not all(type(value) is int for value in (order, pads, n_lines)):
+        raise FileFormatError("order, pads and n_lines must be integers")
+    if not 1 <= order <= MAX_ORDER or pads not in (1, max(order - 1, 1)) or n_lines < 0:
         raise FileFormatError(f"order {order} with {pads} <s> in front of {n_lines} lines")
     known = Vocabulary.of_arrays(
         _array(folder, "vocabulary.store"), _array(folder, "vocabulary.starts")
@@ -185,7 +185,7 @@ def _checked(folder: Path, header: Any) -> GramCounts:
         tables.append(_table(folder, at, len(tables[-1])))
         _check(at, tables[-1], tables[-2], len(known), n_lines)
     if order > 1 and (BEGIN in tables[1].words) != (pads > 1 and n_lines > 0):
-        raise FileFormatError(f"these are no n-grams with {pads} <s> in front of lines")
+        raise FileFormatError(f"these are not n-grams with {pads} <s> in front of lines")
     return GramCounts(known, tuple(tables), pads, n_lines)
 
 
@@ -205,23 +205,23 @@ def _unigrams(folder: Path, n_words: int, n_lines: int) -> GramTable:
 def _check(order: int, table: GramTable, below: GramTable, n_words: int, n_lines: int) -> None:
     from tacit.language.loops import ngrams as grams
 
-    one, two = (tuple(getattr(each, name) for name in _KINDS) for each in (table, below))
-    found = grams.check_order(one, two, n_words, BEGIN, END, n_lines)
-    what = {
+    one, two = (tuple(getattr(one_table, name) for name in _KINDS) for one_table in (table, below))
+    problem = grams.check_order(one, two, n_words, BEGIN, END, n_lines)
+    reasons = {
         grams.BAD_STARTS: "n-grams do not fit their contexts",
-        grams.BAD_WORD: "words are not in the vocabulary, or not in their order",
+        grams.BAD_WORD: "words are not in the vocabulary, or not sorted",
         grams.BAD_SUFFIX: "n-grams without their first word are not those of the order below",
         grams.BAD_COUNT: "counts do not add up to those of the order below",
     }
-    if found != grams.GOOD:
-        raise FileFormatError(f"order {order}: {what[found]}")
+    if problem != grams.GOOD:
+        raise FileFormatError(f"order {order}: {reasons[problem]}")
 
 
 def _table(folder: Path, order: int, n_contexts: int) -> GramTable:
     parts = {name: _array(folder, f"{name}.{order}") for name in _KINDS}
     n = len(parts["words"])
     if any(parts[name].dtype != kind for name, kind in _KINDS.items()):
-        raise FileFormatError(f"the counts of order {order} are of other types")
+        raise FileFormatError(f"the counts of order {order} have wrong types")
     sizes = dict.fromkeys(_KINDS, n) | {"starts": n_contexts + 1}
     if any(len(parts[name]) != size for name, size in sizes.items()):
         raise FileFormatError(f"the counts of order {order} have different lengths")
@@ -231,13 +231,13 @@ def _table(folder: Path, order: int, n_contexts: int) -> GramTable:
 def _array(folder: Path, name: str) -> NDArray[Any]:
     path = folder / f"{name}.npy"
     try:
-        # "c": what is written (nothing) would not go to disk; compiled loops take it for any other array
-        found = np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
+        # "c" (copy on write), since compiled loops take only writable arrays
+        array = np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
     except ValueError:
-        found = _empty_array(path)  # which cannot be mapped
-    if found.ndim != 1 or not found.flags.c_contiguous:
-        raise FileFormatError(f"the array {name!r} is not one row of numbers")
-    return found
+        array = _empty_array(path)  # which cannot be mapped
+    if array.ndim != 1 or not array.flags.c_contiguous:
+        raise FileFormatError(f"the array {name!r} is not one-dimensional")
+    return array
 
 
 def _empty_array(path: Path) -> NDArray[Any]:
@@ -245,5 +245,5 @@ def _empty_array(path: Path) -> NDArray[Any]:
         np.lib.format.read_magic(file)
         shape, _, kind = np.lib.format.read_array_header_1_0(file)
     if shape != (0,):
-        raise FileFormatError(f"{path.name!r} is cut off, or no array")
+        raise FileFormatError(f"{path.name!r} is cut off, or not an array")
     return np.empty(0, dtype=kind)

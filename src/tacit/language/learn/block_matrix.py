@@ -1,4 +1,4 @@
-"""Sparse matrices that consist of blocks, their entries by rows and by columns."""
+"""Sparse block-diagonal matrices, their entries by rows and by columns."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ Places = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockMatrix:
-    """Where the entries of a sparse matrix stand; the matrix consists of blocks on its diagonal.
+    """The positions of the entries of a sparse block-diagonal matrix.
 
-    Rows and columns that are kept are numbered anew, block by block. Blocks with too few rows or columns are
-    left out. The entries themselves stand elsewhere, and `entries` says which of them are kept.
+    Rows and columns are renumbered, block by block. Blocks with too few rows or columns are left out. The
+    values are not stored; `entries` says which of them are kept.
     """
 
     row_places: Places  # (old row,)  new number, or -1
     column_places: Places  # (old column,)  new number, or -1
     block_rows: Ints  # (block + 1,)  the first row of each
     block_columns: Ints  # (block + 1,)
-    entries: Ints  # (entry,)  places among those given, by rows
+    entries: Ints  # (entry,)  indices of the given entries, by rows
     starts: Ints  # (row + 1,)
     columns: Places  # (entry,)
     column_starts: Ints  # (column + 1,)
     column_rows: Places  # (entry,)  by columns
-    column_entries: Ints  # (entry,)  by columns: place in the order by rows
+    column_entries: Ints  # (entry,)  by columns: index in the order by rows
 
     @classmethod
     def of(
@@ -38,22 +38,22 @@ class BlockMatrix:
         columns: NDArray[np.integer[Any]],
         row_blocks: NDArray[np.integer[Any]],
         column_blocks: NDArray[np.integer[Any]],
-        least: int = 0,
+        min_size: int = 0,
     ) -> BlockMatrix:
-        """The places of entries.
+        """The positions of entries.
 
         Parameters
         ----------
         rows, columns : (entry,)
         row_blocks, column_blocks : (old row,), (old column,)
-            The block that each belongs to; an entry's row and column must be of the same.
-        least
-            Blocks are left out unless they have more rows and more columns with entries than this.
+            The block of each row and column; those of an entry must be the same.
+        min_size
+            Blocks are kept if they have more rows and more columns with entries than this.
         """
         n_blocks = int(max(row_blocks.max(initial=-1), column_blocks.max(initial=-1))) + 1
         used_rows, n_rows = _used(rows, row_blocks, n_blocks)
         used_columns, n_columns = _used(columns, column_blocks, n_blocks)
-        large = np.minimum(n_rows, n_columns) > max(least, 0)
+        large = np.minimum(n_rows, n_columns) > max(min_size, 0)
         row_places, order = _numbered(used_rows, row_blocks, large)
         column_places, _ = _numbered(used_columns, column_blocks, large)
         entries = np.flatnonzero(row_places[rows] >= 0)

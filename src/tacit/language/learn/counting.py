@@ -1,8 +1,8 @@
-"""Counting the n-grams of texts, also of those that do not fit memory: piece by piece, on disk.
+"""Counting the n-grams of texts, in memory or in pieces on disk.
 
-There a text is read twice, once for its vocabulary, once for its n-grams. Each piece that was counted is a
-folder of its own; work that was broken off goes on after the last one. Counts of several texts are joined,
-each read with a vocabulary of its own or all with the same.
+On disk a text is read twice, for its vocabulary and for its n-grams. Each piece is a folder of counts;
+interrupted work continues after the last one. Counts of several texts can be joined, with different
+vocabularies or the same.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from tacit.language.moments.ngram_counts import GramCounts
 _logger = logging.getLogger(__name__)
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-_FEWEST = 10_000  # words of a piece, however little memory there is
-WORDS_GIVEN = "words_given"  # a note of counts whose words were a list, not those of the text
-_PIECE, _JOINT = "piece", "joint"  # what the names of folders begin with
+_MIN_PIECE = 10_000  # words of a piece at least
+WORDS_GIVEN = "words_given"  # a note of counts with a given vocabulary
+_PIECE, _JOINT = "piece", "joint"  # prefixes of folders
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Reading:
     unknown: str = "word"
 
     def corpus(self, X: Any, watch: Watch | None = None) -> Corpus:
-        """A text that fits memory."""
+        """A text that fits in memory."""
         return read_corpus(
             X,
             vocabulary=self.vocabulary,
@@ -63,7 +63,7 @@ class Reading:
 
 
 def memory_bytes(memory: Any) -> int:
-    """The number of bytes that a caller allows: a number, or a text as ``"2GB"`` or ``"300 MB"``.
+    """An amount of memory in bytes: a number, or a text such as ``"2GB"`` or ``"300 MB"``.
 
     Examples
     --------
@@ -72,27 +72,27 @@ def memory_bytes(memory: Any) -> int:
     """
     if isinstance(memory, int | np.integer) and not isinstance(memory, bool) and memory > 0:
         return int(memory)
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?B?)\s*", str(memory).upper())
-    if isinstance(memory, str) and found and float(found[1]) > 0:
-        unit = found[2] if found[2] in _UNITS else found[2] + "B"
-        return int(float(found[1]) * _UNITS[unit])
-    raise ArgumentError(f"memory={memory!r}; give bytes, or a text as '2GB' or '300MB'")
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?B?)\s*", str(memory).upper())
+    if isinstance(memory, str) and match and float(match[1]) > 0:
+        unit = match[2] if match[2] in _UNITS else match[2] + "B"
+        return int(float(match[1]) * _UNITS[unit])
+    raise ArgumentError(f"memory={memory!r}; give bytes, or a text such as '2GB' or '300MB'")
 
 
 def pace(report: Report, what: str, low: float = 0.0, high: float = 1.0) -> Watch:
-    """What tells of words as they come, and how many in a second, while the share goes from low to high."""
+    """Reports the number of words and words per second, with progress from `low` to `high`."""
     report(low, what)
     begun = time.perf_counter()
 
-    def watch(n_words: int, share: float) -> None:
+    def watch(n_words: int, fraction: float) -> None:
         speed = n_words / max(time.perf_counter() - begun, 1e-9)
-        report(low + (high - low) * share, f"{what}: {n_words:,} words, {speed:,.0f} words/s")
+        report(low + (high - low) * fraction, f"{what}: {n_words:,} words, {speed:,.0f} words/s")
 
     return watch
 
 
 def count_in_memory(X: Any, reading: Reading, report: Report = silent) -> GramCounts:
-    """The counts of a text that fits memory."""
+    """The counts of a text that fits in memory."""
     corpus = reading.corpus(X, pace(report, "reading", 0.0, 0.4))
     watch = pace(report, "counting", 0.4, 0.8)
     counts = GramCounts.of(corpus, reading.order, pads=reading.pads)
@@ -104,26 +104,26 @@ def count_in_memory(X: Any, reading: Reading, report: Report = silent) -> GramCo
 def count_on_disk(
     X: Any, reading: Reading, memory: int, folder: Any = None, report: Report = silent
 ) -> Iterator[GramCounts]:
-    """The counts of a text, mapped from disk; gone after the block, unless a folder is given.
+    """The counts of a text, memory-mapped; deleted after the block unless a folder is given.
 
     Parameters
     ----------
     X : path, list of paths, list of lines, or Arrow column
-        What can be read twice.
+        It is read twice.
     memory : int
-        Bytes that counting may use, about.
+        Approximate memory for counting, in bytes.
     folder : path, optional
-        Where pieces are kept. If it holds pieces of the same text, counted alike, work goes on after them;
+        Where pieces are kept. If it holds pieces of the same text and options, counting continues after them;
         otherwise it starts over, and the log says so.
     """
     if isinstance(X, Iterator):
         raise ArgumentError(
-            "with memory= a text is read twice, but an iterator is gone after once; give a path or a list"
+            "with memory= a text is read twice, and an iterator can be read once; give a path or a list"
         )
     for path in X if isinstance(X, list | tuple) else [Path(X)] if isinstance(X, str) else [X]:
         if isinstance(path, os.PathLike) and _is_pipe(Path(path)):
             raise ArgumentError(
-                f"with memory= a text is read twice, but {str(path)!r} is gone after once; give a file"
+                f"with memory= a text is read twice, and {str(path)!r} can be read once; give a file"
             )
     with _place(folder) as place:
         yield _counted(X, reading, memory, place, report)
@@ -142,7 +142,7 @@ def counts_of(
     folder: Any = None,
     report: Report = silent,
 ) -> Iterator[GramCounts]:
-    """The counts of a text, in memory, or on disk where memory or a folder is given."""
+    """The counts of a text, in memory, or on disk if memory or a folder is given."""
     if memory is None and folder is None:
         yield count_in_memory(X, reading, report)
         return
@@ -160,9 +160,9 @@ def joined_counts(
     folder: Any = None,
     report: Report = silent,
 ) -> Iterator[GramCounts]:
-    """The counts of several folders together, mapped from disk: those of all their texts read at once.
+    """The sum of the counts of several folders, memory-mapped: those of all their texts at once.
 
-    One of the folders at a time is in memory, and only where it knows other words than the rest.
+    At most one of the folders is in memory at a time, if vocabularies differ.
 
     Parameters
     ----------
@@ -171,12 +171,12 @@ def joined_counts(
     min_count, n_words : int
         Which words are kept, see `tacit.language.data.vocabulary.counted_vocabulary`.
     folder : path, optional
-        For what comes between; by default a temporary one.
+        For intermediate counts; by default a temporary one.
 
     Raises
     ------
     DataError
-        The counts are of different orders, or the words of some were given and those of others learnt.
+        The counts have different orders, or only some have a given vocabulary.
     """
     parts = [read_counts(path) for path in paths]
     if not parts:
@@ -204,13 +204,13 @@ def _check_alike(
     same: bool,
     selects: bool,
 ) -> None:
-    """Raise where counts cannot be those of one text."""
+    """Raise if counts cannot be joined."""
     first, _ = parts[0]
     for path, (part, notes) in zip(paths, parts, strict=True):
         if (part.order, part.pads) != (first.order, first.pads):
             raise DataError(
                 f"{str(path)!r} has n-grams of order {part.order} with {part.pads} <s> in front of lines, "
-                f"{str(paths[0])!r} of order {first.order} with {first.pads}; count all alike"
+                f"{str(paths[0])!r} of order {first.order} with {first.pads}; count all with the same options"
             )
         if WORDS_GIVEN in notes and not same:
             raise DataError(
@@ -219,8 +219,8 @@ def _check_alike(
             )
         if WORDS_GIVEN in notes and selects:
             raise DataError(
-                f"{str(path)!r} was counted with a list of words, which all stay; least counts and numbers "
-                "of words are for words of the texts"
+                f"{str(path)!r} was counted with a list of words, which are all kept; leave out min_count "
+                "and n_words"
             )
 
 
@@ -235,7 +235,7 @@ def _place(folder: Any) -> Iterator[Path]:
 
 
 def clear_pieces(folder: Path) -> bool:
-    """Remove the pieces in a folder, and the folder where nothing else is in it; whether there were any."""
+    """Remove the pieces in a folder, and the folder if it is then empty; whether there were any."""
     pieces = [
         path
         for kind in (_PIECE, _JOINT)
@@ -257,22 +257,22 @@ def _counted(X: Any, reading: Reading, memory: int, folder: Path, report: Report
         unknown=reading.unknown,
         watch=pace(report, "reading words", 0.0, 0.2),
     )
-    # Numbers of words, places and their order; room for sorting; tables of every order.
-    n_words = max(memory // (2 * (24 + 24 * reading.order)), _FEWEST)
+    # Word numbers, positions and their order; memory for sorting; tables of every order.
+    n_words = max(memory // (2 * (24 + 24 * reading.order)), _MIN_PIECE)
     watch = pace(report, "counting", 0.2, 0.6)
     blocks = read_blocks(X, known, markers=reading.markers, unknown=reading.unknown, watch=watch)
     names: list[Path] = []
-    taken = 0
+    n_done = 0
     for number, piece in enumerate(_pieces(blocks, n_words, known)):
         path = folder / f"{_PIECE}-{number:05d}"
-        notes = {"order": reading.order, "pads": reading.pads, "text": _mark(piece)}
-        if taken == number and _is_done(path, notes, known):
-            taken += 1
+        notes = {"order": reading.order, "pads": reading.pads, "text": _digest(piece)}
+        if n_done == number and _is_done(path, notes, known):
+            n_done += 1
         else:
             write_counts(GramCounts.of(piece, reading.order, pads=reading.pads), path, notes)
         names.append(path)
-    if taken:
-        _logger.info("went on after %d pieces that were counted before", taken)
+    if n_done:
+        _logger.info("continued after %d pieces that were counted before", n_done)
     if not names:
         return GramCounts.empty(known, reading.order, pads=reading.pads)
     report(0.6, f"joining {len(names)} pieces")
@@ -280,23 +280,23 @@ def _counted(X: Any, reading: Reading, memory: int, folder: Path, report: Report
 
 
 def _pieces(blocks: Iterable[Corpus], n_words: int, known: Vocabulary) -> Iterator[Corpus]:
-    """Whole lines, about so many words at once."""
-    held: list[Corpus] = []
+    """Pieces of whole lines, of about `n_words` words."""
+    parts: list[Corpus] = []
     for block in blocks:
         low = 0
         while low < block.n_lines:
             before = int(block.ends[low - 1]) if low else 0
-            room = n_words - sum(part.n_words + part.n_lines for part in held)
+            room = n_words - sum(part.n_words + part.n_lines for part in parts)
             sizes = block.ends[low:] - before + np.arange(1, block.n_lines - low + 1)
-            high = low + max(int(np.searchsorted(sizes, room, side="right")), 0 if held else 1)
+            high = low + max(int(np.searchsorted(sizes, room, side="right")), 0 if parts else 1)
             if high > low:
-                held.append(block.part(low, high))
+                parts.append(block.part(low, high))
                 low = high
             if low < block.n_lines:
-                yield _together(held, known)
-                held = []
-    if held:
-        yield _together(held, known)
+                yield _together(parts, known)
+                parts = []
+    if parts:
+        yield _together(parts, known)
 
 
 def _together(parts: Sequence[Corpus], known: Vocabulary) -> Corpus:
@@ -306,12 +306,12 @@ def _together(parts: Sequence[Corpus], known: Vocabulary) -> Corpus:
 
 
 def _is_done(path: Path, notes: dict[str, Any], known: Vocabulary) -> bool:
-    """Whether a folder holds this very piece already."""
+    """Whether a folder holds this piece already."""
     if not path.exists():
         return False
     try:
-        counts, found = read_counts(path)
-        if found == notes and counts.vocabulary == known:
+        counts, found_notes = read_counts(path)
+        if found_notes == notes and counts.vocabulary == known:
             return True
     except TacitError as error:
         _logger.warning("%s", error)
@@ -319,15 +319,15 @@ def _is_done(path: Path, notes: dict[str, Any], known: Vocabulary) -> bool:
     return False
 
 
-def _mark(piece: Corpus) -> str:
-    """What tells one piece of text from another."""
-    found = hashlib.blake2b(piece.ids.tobytes(), digest_size=16)
-    found.update(piece.ends.tobytes())
-    return found.hexdigest()
+def _digest(piece: Corpus) -> str:
+    """A hash of a piece of text."""
+    digest = hashlib.blake2b(piece.ids.tobytes(), digest_size=16)
+    digest.update(piece.ends.tobytes())
+    return digest.hexdigest()
 
 
 def _joined(names: list[Path], folder: Path) -> GramCounts:
-    """The sum of all pieces; neighbours are joined two by two, so that each is read few times."""
+    """The sum of all pieces, joined pairwise, so that each is read few times."""
     level, step = names, 0
     while len(level) > 1:
         above: list[Path] = []
@@ -337,12 +337,12 @@ def _joined(names: list[Path], folder: Path) -> GramCounts:
                 above += pair
                 continue
             path = folder / f"{_JOINT}-{step:02d}-{place:05d}"
-            one, two = (read_counts(each)[0] for each in pair)
+            one, two = (read_counts(part)[0] for part in pair)
             with CountsFolder(path) as made:
                 made.finish(one.added(two, made.allocate))
-            for each in pair:
-                if each not in names:
-                    shutil.rmtree(each, ignore_errors=True)
+            for part in pair:
+                if part not in names:
+                    shutil.rmtree(part, ignore_errors=True)
             above.append(path)
         level, step = above, step + 1
     return read_counts(level[0])[0]

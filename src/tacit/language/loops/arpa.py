@@ -11,13 +11,13 @@ from tacit.language.loops.tokens import BASIS, PRIME, find_slot
 # Why `parse_grams` stopped early
 GOOD, BAD_NUMBER, FEW_WORDS, UNKNOWN_WORD, MORE_THERE, TOO_HIGH = 0, 1, 2, 3, 4, 5
 
-MOST_WEIGHT = 99.0  # logarithm to base 10
-_DIGITS = 10_000_000  # seven digits behind the point
+MAX_WEIGHT = 99.0  # logarithm to base 10
+_DIGITS = 10_000_000  # seven decimals
 
 
 @njit(cache=True, nogil=True)
 def put_number(out, at, value):
-    """Write a number with seven digits behind the point; returns where it ends."""
+    """Write a number with seven decimals; returns its end."""
     whole = np.int64(np.rint(abs(value) * _DIGITS))
     if value < 0 and whole > 0:
         out[at] = 45
@@ -40,7 +40,7 @@ def put_number(out, at, value):
 
 @njit(cache=True, nogil=True)
 def put_grams(model, order, first, last, cursors, store, starts, line_room, out):
-    """Write the lines of some n-grams of an order; returns the n-gram to go on with, and the bytes written.
+    """Write the lines of some n-grams of an order; returns the next n-gram, and the bytes written.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def put_grams(model, order, first, last, cursors, store, starts, line_room, out)
 
 @njit(cache=True, nogil=True)
 def read_number(text, at):
-    """The number that begins at a place, where it ends, and whether it is one."""
+    """The number at a position, its end, and whether it is a number."""
     size, sign = len(text), 1.0
     if at < size and (text[at] == 45 or text[at] == 43):
         sign = -1.0 if text[at] == 45 else 1.0
@@ -180,7 +180,7 @@ def parse_grams(text, at, n_grams, table, ids, probs, weights):
             value, at, good = read_number(text, at)
             if not good:
                 return gram, line, BAD_NUMBER
-            if value > MOST_WEIGHT:
+            if value > MAX_WEIGHT:
                 return gram, line, TOO_HIGH
             weights[gram] = value
             while at < size and (text[at] == 32 or text[at] == 9 or text[at] == 13):
@@ -194,7 +194,7 @@ def parse_grams(text, at, n_grams, table, ids, probs, weights):
 
 @njit(cache=True, nogil=True)
 def find_contexts(words, firsts, ids, out):
-    """Write the n-gram that all words but the last are, -1 where there is none."""
+    """Write the n-gram of all words but the last, -1 if there is none."""
     for gram in range(len(ids)):
         node = np.int64(ids[gram, 0])
         for position in range(1, ids.shape[1] - 1):
@@ -205,7 +205,7 @@ def find_contexts(words, firsts, ids, out):
 
 @njit(cache=True, nogil=True)
 def find_suffixes(model, contexts, last_words, out):
-    """Write the longest known n-gram that ends each n-gram."""
+    """Write the longest proper suffix of each n-gram that is an n-gram."""
     suffixes = model[1]
     for gram in range(len(contexts)):
         found, _ = find_gram(model, np.int64(suffixes[contexts[gram]]), last_words[gram])

@@ -15,9 +15,9 @@ from tacit.language.loops.tokens import BASIS, PRIME, find_slot
 
 @njit(cache=True, nogil=True, inline="always")
 def find_word(words, low, high, word):
-    """Where a word stands among ascending ones from `low` to before `high`, or -1."""
+    """The position of a word among sorted ones in [low, high), or -1."""
     size = high - low
-    while size > 4:  # without a branch that nobody can foresee
+    while size > 4:  # without a branch that cannot be predicted
         half = size >> 1
         low += half * (words[low + half] <= word)
         size -= half

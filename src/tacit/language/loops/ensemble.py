@@ -28,7 +28,7 @@ def _product(left, right, row, column, rank):
 
 @njit(cache=True, nogil=True)
 def low_rank_prob(factors, context, gram):
-    """What factors add to the probability of an n-gram's word after a context one word longer."""
+    """The contribution of factors to the probability of a word after a context."""
     rows, columns, left, right = factors
     row, column = rows[context], columns[gram]
     if row["at"] < 0 or column["at"] < 0:
@@ -58,7 +58,7 @@ def _find(model, state, word):
 
 @njit(cache=True, nogil=True, inline="always")
 def _prob(model, factors, gram, above, weight):
-    """The probability that belongs to what `_find` found."""
+    """The probability of the result of `_find`."""
     prob = model[3][gram]
     if above < 0:
         return prob
@@ -67,7 +67,7 @@ def _prob(model, factors, gram, above, weight):
 
 @njit(cache=True, nogil=True)
 def find_prob(model, factors, state, word):
-    """The probability of a word after a state, and the longest n-gram that was found for it."""
+    """The probability of a word after a state, and its longest n-gram."""
     gram, above, weight = _find(model, state, word)
     return _prob(model, factors, gram, above, weight), gram
 
@@ -125,7 +125,7 @@ def score_next(model, factors, state, out):
 
 @njit(cache=True, nogil=True)
 def place_words(model, offsets, ids, ends, first, end, contexts, grams):
-    """Write which contexts and n-grams of all orders stand at every word of some lines; -1 for none.
+    """Write the contexts and n-grams of all orders at every word of some lines; -1 for none.
 
     Parameters
     ----------
@@ -168,6 +168,6 @@ def place_words(model, offsets, ids, ends, first, end, contexts, grams):
 
 @njit(cache=True, nogil=True)
 def sum_by(keys, values, out):
-    """Add values to where their keys say."""
+    """Sum values by key."""
     for place in range(len(keys)):
         out[keys[place]] += values[place]

@@ -1,4 +1,4 @@
-"""Compiled exchange of words between classes, so that classes tell most about the class that follows."""
+"""The compiled exchange algorithm for word classes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True, inline="always")
 def _weighed(count, known):
-    """A count times its logarithm; those of small counts are known."""
+    """A count times its logarithm; tabulated for small counts."""
     if count < len(known):
         return known[count]
     return count * math.log(count)
@@ -18,7 +18,7 @@ def _weighed(count, known):
 
 @njit(cache=True, nogil=True)
 def _neighbours(word, starts, words, counts, classes, into, used):
-    """Add up the neighbours of a word by class, without itself; how many classes, and how often itself."""
+    """Sum the neighbours of a word by class, without itself; the number of classes, and how often itself."""
     n_used, itself = 0, 0
     for at in range(starts[word], starts[word + 1]):
         if words[at] == word:
@@ -34,7 +34,7 @@ def _neighbours(word, starts, words, counts, classes, into, used):
 
 @njit(cache=True, nogil=True)
 def _shift(own, by, after, after_used, before, before_used, itself, table, left, right):
-    """Add a word to a class, or take it out."""
+    """Add a word to a class, or remove it."""
     for place in range(len(after_used)):
         table[own, after_used[place]] += by * after[after_used[place]]
         left[own] += by * after[after_used[place]]
@@ -48,7 +48,7 @@ def _shift(own, by, after, after_used, before, before_used, itself, table, left,
 
 @njit(cache=True, nogil=True)
 def _gain(own, after, after_used, before, before_used, itself, table, left, right, known):
-    """What the objective gains where a word that is in no class is put into one."""
+    """The gain of the objective if a word without class joins one."""
     gain, leaving, coming = 0.0, itself, itself
     inside = itself + after[own] + before[own]
     for place in range(len(after_used)):
@@ -71,7 +71,7 @@ def _gain(own, after, after_used, before, before_used, itself, table, left, righ
 
 @njit(cache=True, nogil=True)
 def exchange(movable, classes, following, preceding, table, known):
-    """Put each word into the class where the objective is highest, one after the other; how many moved.
+    """Move each word in turn to the class with the highest objective; the number of words that moved.
 
     Parameters
     ----------

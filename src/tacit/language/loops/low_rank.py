@@ -1,4 +1,4 @@
-"""Compiled sweeps that factor sparse matrices of counts, near to them in Kullback-Leibler divergence.
+"""Compiled sweeps of non-negative factorisation by Kullback-Leibler divergence.
 
 A sweep is one step of EM for probabilistic latent semantic analysis (Hofmann, 1999). Both factors are made
 from the same posteriors, so the sums of rows and of columns are those of the data after every sweep,
@@ -17,12 +17,12 @@ import numpy as np
 from numba import njit
 
 _LOOSE = {"reassoc", "contract", "nsz", "arcp"}
-# Single-precision products of factors below this are lost; their mass is given back by `factor.low_rank`.
+# Smaller products underflow in single precision; `learn.low_rank` corrects the sums.
 LOST = 1e-30
-# A step that goes further than EM would leaves at least this share of what EM says.
-LEAST_LEFT = 0.1
-# Room for sums stands this many numbers apart from everything else: loops look whether what they write is
-# near to what they read, and then take another way, with other rounding.
+# Over-relaxed steps keep at least this fraction of the EM step.
+MIN_STEP = 0.1
+# Sums are this many numbers apart from other arrays: compiled loops check whether arrays overlap, and would
+# otherwise take another path with other rounding.
 GAP = 64
 
 
@@ -34,7 +34,7 @@ def _room(size, dtype):
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
 def em_rows(starts, columns, values, left, right, ratios, out, first, last, room):
-    """The left factor after a sweep, and each entry over what the factors say of it.
+    """The left factor after a sweep, and the ratio of each entry to the product of the factors.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def em_rows(starts, columns, values, left, right, ratios, out, first, last, room
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE, error_model="numpy")
 def em_columns(starts, rows, entries, ratios, left, right, first, last, room):
-    """Change the right factor by a sweep, before the left one is changed; see `normalise` for its scale.
+    """Update the right factor, before the left one is replaced; see `normalise` for its scale.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def sweep_blocks(
     ratios,
     n_sweeps,
 ):
-    """Sweep some blocks, each as often as is wanted while it lies in the cache.
+    """Sweep some blocks, each several times while it is in the cache.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def collapsed_rows(
     first,
     last,
 ):
-    """The same as `em_rows`, but each entry is shared out by factors from which its own part was taken.
+    """The same as `em_rows`, with responsibilities of each entry from factors without its contribution.
 
     An entry that is alone in its row would otherwise tell the factors how to share it. This is the
     collapsed variational step of zero order (Asuncion et al., 2009); sums are kept, as by any posteriors.
@@ -193,7 +193,7 @@ def collapsed_rows(
     """
     rank = left.shape[1]
     none, one = left.dtype.type(0), left.dtype.type(1)
-    least = left.dtype.type(LEAST_LEFT)
+    least = left.dtype.type(MIN_STEP)
     room, part = _room(rank, np.float64), _room(rank, left.dtype)
     mine = _room(rank, left.dtype)  # the row's share of each sum
     for row in range(first, last):
@@ -229,7 +229,7 @@ def collapsed_columns(
     """The same for the right factor, with the ratios and shares that `collapsed_rows` filled."""
     rank = left.shape[1]
     none, one = left.dtype.type(0), left.dtype.type(1)
-    least = left.dtype.type(LEAST_LEFT)
+    least = left.dtype.type(MIN_STEP)
     room, totals = _room(rank, np.float64), _room(rank, left.dtype)
     for q in range(rank):
         totals[q] = one / sums[q] if sums[q] > none else none
@@ -288,7 +288,7 @@ def totals(factor, first, last, out):
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
 def margins(factor, first, last, others, out):
-    """Row sums of the product of a factor with another, of which only the sums over each block are needed.
+    """Row sums of the product of two factors, given the sums of the other over each block.
 
     Parameters
     ----------

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-FEW = 40  # places that are sorted by putting each where it belongs
+FEW = 40  # sorted by insertion
 
-# What `check_order` may find
+# Results of `check_order`
 GOOD, BAD_STARTS, BAD_WORD, BAD_SUFFIX, BAD_COUNT = 0, 1, 2, 3, 4
 
 
@@ -35,7 +35,7 @@ def place_markers(ids, ends, pads, begin, end, tokens):
 
 @njit(cache=True, nogil=True)
 def sort_places(tokens, sizes, places):
-    """Write how often each word occurs, and all places in the order of their words."""
+    """Write the count of each word, and all positions sorted by word."""
     for token in tokens:
         sizes[token] += 1
     heads = np.empty(len(sizes), np.int64)
@@ -85,7 +85,7 @@ def sort_group(keys, found, low, width, room, buckets):
 
 @njit(cache=True, nogil=True)
 def gather(values, places, shift, out):
-    """Write ``values[places + shift]``: apart from other work, so that memory is waited for only once."""
+    """Write ``values[places + shift]``; a loop of its own, so that memory reads overlap."""
     for i in range(len(places)):
         out[i] = values[places[i] + shift]
 
@@ -159,7 +159,7 @@ def extend_grams(
 
 @njit(cache=True, nogil=True)
 def count_extensions(suffixes, counts, out):
-    """Add to each n-gram the number of counted n-grams that are it with a word in front."""
+    """Add to each n-gram the number of n-grams that extend it by a word in front."""
     for gram in range(len(suffixes)):
         if counts[gram] > 0:
             out[suffixes[gram]] += 1
@@ -214,7 +214,7 @@ def merge_order(contexts_a, contexts_b, a, b, map_a, map_b, new, new_map_a, new_
 
 @njit(cache=True, nogil=True)
 def check_order(table, below, n_words, begin, end, n_lines):
-    """Whether the n-grams of an order can be those of a text, given those of the order below, which are.
+    """Whether the n-grams of an order are consistent with those of the order below.
 
     Words ascend within their context; an n-gram without its first word is one of the order below; counts are
     those of the context in sum, but for the markers in front of lines, which are not counted and follow only

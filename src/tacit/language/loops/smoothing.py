@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from numba import njit
 
-LEAST_LEFT = 1e-9  # share of words a context leaves unseen below which nothing is kept for them
+MIN_UNSEEN = 1e-9  # lower-order probability of unseen words below which they get nothing
 
 
 @njit(cache=True, nogil=True)
 def count_small(counts, out):
-    """Add how many n-grams have the counts 1, 2, ... as long as `out`, whose first cell is that of 1."""
+    """Add the numbers of n-grams with counts 1, 2, ... to `out`."""
     for count in counts:
         if 1 <= count <= len(out):
             out[count - 1] += 1
@@ -17,7 +17,7 @@ def count_small(counts, out):
 
 @njit(cache=True, nogil=True)
 def smooth_order(starts, counts, discounts, interpolated, probs, backoffs):
-    """Write the probabilities of the n-grams of an order, and the share that each context passes on.
+    """Write the probabilities of the n-grams of an order, and the back-off weights of its contexts.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ def smooth_order(starts, counts, discounts, interpolated, probs, backoffs):
             count = counts[gram]
             unseen -= probs[gram]
             probs[gram] = (count - discounts[min(count, 3)]) / total
-        if unseen > LEAST_LEFT:
+        if unseen > MIN_UNSEEN:
             backoffs[context] = share / unseen
-        else:  # all words were seen: what was taken from them goes back
+        else:  # all words were seen: the discounts go back to them
             backoffs[context] = 0.0
             for gram in range(low, high):
                 probs[gram] = counts[gram] / total

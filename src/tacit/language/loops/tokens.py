@@ -1,4 +1,4 @@
-"""Compiled cutting of text into words: bytes in, numbers of words out.
+"""Compiled splitting of text into words: bytes in, word numbers out.
 
 Words are what stands between blanks (the six white characters of ASCII), lines end in a newline. Known words
 stand one after another in a store of bytes, a newline behind each, and are found through an open-addressing
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-DONE, FULL, MARKER, NUL = 0, 1, 2, 3  # why `encode_words` came back
+DONE, FULL, MARKER, NUL = 0, 1, 2, 3  # why `encode_words` returned
 TAKE, SKIP, STOP = (
     0,
     1,
@@ -26,7 +26,7 @@ BASIS, PRIME, HALF = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3), np
 
 @njit(cache=True, nogil=True)
 def fill_slots(store, starts, hashes, n_words, slots):
-    """Put all words into an empty table; hashes are written too."""
+    """Insert all words into an empty table, and write their hashes."""
     mask = np.uint64(len(slots) - 1)
     for word in range(n_words):
         value = BASIS
@@ -41,7 +41,7 @@ def fill_slots(store, starts, hashes, n_words, slots):
 
 @njit(cache=True, nogil=True, inline="always")
 def find_slot(slots, hashes, starts, store, text, first, length, code):
-    """The slot of the word that some bytes of a text are, or a free one.
+    """The slot of the word of some bytes, or a free one.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def find_slot(slots, hashes, starts, store, text, first, length, code):
 
 @njit(cache=True, nogil=True, inline="always")  # a call costs a tenth of the time of reading
 def _keep(text, first, length, word, hashes, starts, store):
-    """Put the bytes of a new word into the store, and say where it ends; False where there is no room."""
+    """Append the bytes of a new word to the store; False if there is no room."""
     start = starts[word]
     if word == len(hashes) or start + length + 1 > len(store):
         return False
@@ -82,7 +82,7 @@ def _keep(text, first, length, word, hashes, starts, store):
 
 @njit(cache=True, nogil=True)
 def encode_words(text, state, slots, hashes, starts, store, counts, actions, learn, ids, ends):
-    """Write the numbers of the words of a piece of text.
+    """Write the word numbers of a piece of text.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""How often n-grams of words occur, for all orders up to some.
+"""Counts of n-grams of words, of all orders up to some.
 
-N-grams of an order stand in the order of their words; the contexts of an order are the n-grams of the order
+The n-grams of an order are sorted by their words; the contexts of an order are the n-grams of the order
 below, so that the number of a context is the number of an n-gram. Counts are integers and add: a text may be
 cut into any pieces of whole lines.
 """
@@ -25,24 +25,22 @@ Integers = NDArray[np.int64]
 
 Allocate = Callable[[str, int, type], NDArray[Any]]
 
-MOST_ORDER = 64  # compiled look-ups have room for so many orders
-_MOST_PLACES = 2**31 - 2
+MAX_ORDER = 64  # the limit of compiled look-ups
+_MAX_PLACES = 2**31 - 2
 PADS = ("one", "all")
 
 
 @dataclass(frozen=True, eq=False)
 class GramTable:
-    """The n-grams of one order, by context and then by last word.
+    """The n-grams of one order, sorted by context and then by last word.
 
     N-gram g of context c has ``starts[c] <= g < starts[c + 1]``; within a context, words ascend. Order 1 has
     one context and all words of the vocabulary, occurring or not, so that g is the number of the word.
     """
 
     words: Ids  # (gram,)  last words
-    suffixes: (
-        Ids  # (gram,)  number in the order below of the n-gram without its first word; 0 in order 1
-    )
-    counts: Integers  # (gram,)  0 where only a context: `<s>`, and all the pads in front of a line
+    suffixes: Ids  # (gram,)  the n-gram of the order below without the first word; 0 in order 1
+    counts: Integers  # (gram,)  0 for those that are only contexts: `<s>`, and all pads of a line
     starts: Integers  # (context + 1,)
 
     def __len__(self) -> int:
@@ -50,11 +48,11 @@ class GramTable:
 
     @property
     def n_contexts(self) -> int:
-        """N-grams of the order below, whether any word was seen after them or not."""
+        """N-grams of the order below, whether words follow them or not."""
         return len(self.starts) - 1
 
     def trimmed(self) -> GramTable:
-        """The same in arrays of their own, where they are parts of longer ones."""
+        """Copies the arrays, so that views no longer keep their parents alive."""
         return GramTable(self.words.copy(), self.suffixes.copy(), self.counts.copy(), self.starts)
 
     def contexts(self) -> Ids:
@@ -67,9 +65,9 @@ class GramTable:
 class GramCounts:
     """The n-grams of a text, of every order from one on.
 
-    Lines are counted with markers around them: ``</s>`` behind, and in front one ``<s>`` (as SRILM and KenLM
-    do; the first words of a line then are in shorter n-grams only) or one less than the order (as the theory
-    of Kneser-Ney has it). ``<s>`` itself is never counted.
+    Lines are counted with ``</s>`` after them, and before them one ``<s>`` (as in SRILM and KenLM; the first
+    words of a line are then in shorter n-grams only) or one less than the order (as in the theory of
+    Kneser-Ney). ``<s>`` itself is never counted.
 
     Examples
     --------
@@ -96,7 +94,7 @@ class GramCounts:
 
     @staticmethod
     def empty(vocabulary: Vocabulary, order: int, *, pads: str = "one") -> GramCounts:
-        """Of no lines."""
+        """The counts of no lines."""
         none = Corpus(np.zeros(0, np.int32), np.zeros(0, np.int64), vocabulary)
         return GramCounts.of(none, order, pads=pads)
 
@@ -110,17 +108,17 @@ class GramCounts:
         order : int
             The highest.
         pads : {"one", "all"}
-            How many ``<s>`` stand in front of a line: one, or ``order - 1``.
+            How many ``<s>`` precede a line: one, or ``order - 1``.
         """
         from tacit.language.loops.ngrams import place_markers, sort_places
 
         n_pads = _n_pads(order, pads)
         n_places = corpus.n_words + corpus.n_lines * (n_pads + 1)
-        if n_places > _MOST_PLACES:
+        if n_places > _MAX_PLACES:
             raise TooExpensiveError(
                 f"{n_places} words at once are too many; count pieces of the text and add the counts"
             )
-        tokens = np.zeros(n_places + 1, dtype=np.int32)  # the last place has a follower too: none
+        tokens = np.zeros(n_places + 1, dtype=np.int32)  # one more, which follows the last
         place_markers(corpus.ids, corpus.ends, n_pads, BEGIN, END, tokens)
         n_words = len(corpus.vocabulary)
         sizes, places = np.zeros(n_words, np.int32), np.empty(n_places, np.int32)
@@ -137,7 +135,7 @@ class GramCounts:
         return self.added(other)
 
     def added(self, other: GramCounts, allocate: Allocate | None = None) -> GramCounts:
-        """The counts of both texts, in arrays of the caller: `allocate` gets (name, size, type)."""
+        """The counts of both texts, in arrays made by `allocate(name, size, type)`."""
         if (self.order, self.pads) != (other.order, other.pads):
             raise DataError(
                 f"n-grams of orders {self.order} and {other.order}, with {self.pads} and {other.pads} `<s>` "
@@ -161,9 +159,9 @@ class GramCounts:
         return GramCounts(self.vocabulary, tuple(tables), self.pads, self.n_lines + other.n_lines)
 
     def adjusted(self, order: int) -> Integers:
-        """(gram,) how often, for the highest order; below, after how many different words (Kneser-Ney).
+        """(gram,) counts of the highest order; below, numbers of different preceding words (Kneser-Ney).
 
-        With one ``<s>`` in front of lines nothing stands before it, and n-grams that begin with it keep their
+        With one ``<s>`` in front of lines nothing precedes it, and n-grams that begin with it keep their
         counts, as in KenLM.
         """
         from tacit.language.loops.ngrams import count_extensions
@@ -172,31 +170,31 @@ class GramCounts:
         if order == self.order:
             return table.counts
         above = self.tables[order]
-        found = np.zeros(len(table), dtype=np.int32)
-        count_extensions(above.suffixes, above.counts, found)
-        out = found.astype(np.int64)
+        numbers = np.zeros(len(table), dtype=np.int32)
+        count_extensions(above.suffixes, above.counts, numbers)
+        adjusted = numbers.astype(np.int64)
         if self.pads == 1:
             low, high = self.line_starts(order)
-            out[low:high] = table.counts[low:high]
-        return out
+            adjusted[low:high] = table.counts[low:high]
+        return adjusted
 
     def up_to(self, order: int) -> GramCounts:
-        """The counts of the lower orders alone, as if no higher ones had been counted.
+        """The counts of the lower orders alone.
 
         Raises
         ------
         DataError
-            There are no such orders, or lines have more ``<s>`` in front than that order has.
+            There is no such order, or lines have more ``<s>`` than that order allows.
         """
         if not 1 <= order <= self.order or (order < self.order and self.pads > 1):
             raise DataError(
-                f"these are counts of order {self.order} with {self.pads} <s> in front of lines, from which "
-                f"order {order} cannot be had; count the text anew"
+                f"these are counts of order {self.order} with {self.pads} <s> in front of lines, not "
+                f"those of order {order}; count the text again"
             )
         return GramCounts(self.vocabulary, self.tables[:order], self.pads, self.n_lines)
 
     def renamed(self, vocabulary: Vocabulary, places: Ids) -> GramCounts:
-        """The same counts with other numbers for words; several may become one.
+        """The same counts with other word numbers; several words may become one.
 
         Parameters
         ----------
@@ -236,17 +234,17 @@ class GramCounts:
 def _n_pads(order: int, pads: str) -> int:
     if isinstance(order, bool) or not isinstance(order, int) or order < 1:
         raise ArgumentError(f"order={order!r}; give an integer of at least 1")
-    if order > MOST_ORDER:
-        raise ArgumentError(f"order={order!r}; n-grams have at most {MOST_ORDER} words here")
+    if order > MAX_ORDER:
+        raise ArgumentError(f"order={order!r}; n-grams have at most {MAX_ORDER} words here")
     if pads not in PADS:
-        raise ArgumentError(f"pads={pads!r} is not known; choose one of {PADS}")
+        raise ArgumentError(f"pads={pads!r}; choose one of {PADS}")
     return 1 if pads == "one" else max(order - 1, 1)
 
 
 def _extended(
     table: GramTable, tokens: Ids, sizes: Ids, places: Ids, order: int, n_pads: int
 ) -> tuple[GramTable, ...]:
-    """The tables of all orders; the numbers of words at all places are used up."""
+    """The tables of all orders; `tokens` is overwritten."""
     from tacit.language.loops.ngrams import extend_grams, gather
 
     tables, ids = [table], tokens
@@ -283,7 +281,7 @@ def _in_memory(name: str, size: int, kind: type) -> NDArray[Any]:
 
 
 def _allocated(allocate: Allocate, order: int, size: int, n_contexts: int) -> tuple[Any, ...]:
-    """Room for the words, suffixes, counts and starts of a table."""
+    """Arrays for the words, suffixes, counts and starts of a table."""
     return (
         allocate(f"words.{order}", size, np.int32),
         allocate(f"suffixes.{order}", size, np.int32),
@@ -321,7 +319,7 @@ def joint_counts(
     Parameters
     ----------
     min_count, n_words : int
-        Which words are kept where vocabularies differ, see `vocabulary.counted_vocabulary`.
+        Which words are kept if vocabularies differ, see `vocabulary.counted_vocabulary`.
     """
     if not parts:
         raise DataError("there are no counts to join; give at least one")

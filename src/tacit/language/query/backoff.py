@@ -1,4 +1,4 @@
-"""What can be asked of an n-gram model with back-off weights."""
+"""Queries of n-gram models with back-off weights."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ Array = NDArray[np.float64]
 Ids = NDArray[np.int32]
 Integers = NDArray[np.int64]
 
-NO_STATE = -1  # nothing is known of the words before
+NO_STATE = -1  # no context
 
 
 @dataclass(frozen=True, eq=False)
 class LineScores:
-    """Probabilities of the words of some lines, and of the end of each, one after another."""
+    """The scores of the words and ends of some lines, concatenated."""
 
     log_probs: Array  # (word and end,)  natural logarithms
-    orders: NDArray[np.uint8]  # (word and end,)  of the n-gram that answered
+    orders: NDArray[np.uint8]  # (word and end,)  of the n-gram that was used
     unknown: NDArray[np.bool_]  # (word and end,)  whether the word is not in the vocabulary
-    ends: Integers  # (line,)  how many of these stand before the end of each line, its end marker included
+    ends: Integers  # (line,)  the end of each line, after its end marker
 
     @staticmethod
     def of(corpus: Corpus, log_probs: Array, orders: NDArray[Any], *, end: bool) -> LineScores:
-        """Of the words of a corpus, and of the ends of its lines where these are scored."""
+        """The scores of a corpus, with those of ends of lines if `end`."""
         unknown = np.zeros(len(log_probs), dtype=np.bool_)
         unknown[corpus.word_places(ends=end)] = corpus.ids == UNKNOWN
         ends = corpus.ends + (np.arange(1, corpus.n_lines + 1) if end else 0)
@@ -39,7 +39,7 @@ class LineScores:
 
     @staticmethod
     def joined(parts: Sequence[LineScores]) -> LineScores:
-        """Of several texts one after another."""
+        """The scores of several texts, concatenated."""
         none = LineScores(
             np.zeros(0), np.zeros(0, np.uint8), np.zeros(0, np.bool_), np.zeros(0, np.int64)
         )
@@ -62,14 +62,11 @@ class LineScores:
 
 def begin_state(model: GramModel) -> int:
     """The state at the beginning of a line."""
-    state = NO_STATE
-    if model.order > 1:
-        state = _pads_state(model)
-    return state
+    return _pads_state(model) if model.order > 1 else NO_STATE
 
 
 def _pads_state(model: GramModel) -> int:
-    """The longest known n-gram of nothing but ``<s>``."""
+    """The longest n-gram of ``<s>`` alone."""
     from tacit.language.loops.backoff import find_gram
 
     arrays, state = packed(model), BEGIN
@@ -84,12 +81,12 @@ def _pads_state(model: GramModel) -> int:
 def score_corpus(
     model: GramModel, corpus: Corpus, *, begin: bool = True, end: bool = True
 ) -> LineScores:
-    """Probabilities of all words of a corpus that was read with the model's vocabulary.
+    """The scores of a corpus that was read with the vocabulary of the model.
 
     Parameters
     ----------
     begin, end : bool
-        Whether lines are whole: begin after ``<s>``, and end in ``</s>``, which is scored too.
+        Whether lines are complete: begin after ``<s>``, and end in ``</s>``, which is scored too.
     """
     from tacit.language.loops.backoff import score_lines
 
@@ -104,20 +101,20 @@ def score_corpus(
 
 
 def score_step(model: GramModel, state: int, word: int) -> tuple[float, int, int]:
-    """The log-probability of a word after a state, the order that answered, and the state behind it."""
+    """The log-probability of a word in a state, the order of its n-gram, and the state after it."""
     from tacit.language.loops.backoff import find_gram
 
     gram, weight = find_gram(packed(model), state, word)
     prob = float(weight * model.probs[gram])
     order = int(np.searchsorted(model.offsets, gram, side="right"))
-    behind = int(model.suffixes[gram]) if order == model.order else int(gram)
-    return float(np.log(prob)) if prob > 0 else -np.inf, order, behind
+    after = int(model.suffixes[gram]) if order == model.order else int(gram)
+    return float(np.log(prob)) if prob > 0 else -np.inf, order, after
 
 
 def next_probs(model: GramModel, state: int) -> Array:
-    """(word,) the probability of every word of the vocabulary to come next; they sum to one."""
+    """(word,) the distribution of the next word."""
     from tacit.language.loops.backoff import score_next
 
-    out = np.empty(len(model.vocabulary))
-    score_next(packed(model), state, out)
-    return out
+    probs = np.empty(len(model.vocabulary))
+    score_next(packed(model), state, probs)
+    return probs

@@ -1,4 +1,4 @@
-"""What can be asked of a power low rank ensemble."""
+"""Queries of power low rank ensembles."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ Array = NDArray[np.float64]
 def score_corpus(
     model: Ensemble, corpus: Corpus, *, begin: bool = True, end: bool = True
 ) -> LineScores:
-    """Probabilities of all words of a corpus that was read with the model's vocabulary.
+    """The scores of a corpus that was read with the vocabulary of the model.
 
-    The order of a word is that of the longest n-gram seen; low rank parts of the order above answer too.
+    The order of a word is that of its longest n-gram; low rank parts of the order above contribute too.
 
     Parameters
     ----------
     begin, end : bool
-        Whether lines are whole: begin after ``<s>``, and end in ``</s>``, which is scored too.
+        Whether lines are complete: begin after ``<s>``, and end in ``</s>``, which is scored too.
     """
     from tacit.language.loops.ensemble import score_lines
 
     n_lines, grams = corpus.n_lines, model.grams
     size = corpus.n_words + (n_lines if end else 0)
-    probs, found = np.empty(size), np.empty(size, dtype=np.int64)
+    probs, used = np.empty(size), np.empty(size, dtype=np.int64)
     states = np.full(n_lines, begin_state(grams) if begin else NO_STATE, dtype=np.int64)
     mark = END if end else -1
-    score_lines(packed(grams), model.factors(), corpus.ids, corpus.ends, states, mark, probs, found)
-    orders = np.searchsorted(grams.offsets, found, side="right")
+    score_lines(packed(grams), model.factors(), corpus.ids, corpus.ends, states, mark, probs, used)
+    orders = np.searchsorted(grams.offsets, used, side="right")
     with np.errstate(divide="ignore"):
         return LineScores.of(corpus, np.log(probs), orders, end=end)
 
 
 def score_step(model: Ensemble, state: int, word: int) -> tuple[float, int, int]:
-    """The log-probability of a word after a state, the order of the n-gram seen, and the state behind it."""
+    """The log-probability of a word in a state, the order of its n-gram, and the state after it."""
     from tacit.language.loops.ensemble import find_prob
 
     prob, gram = find_prob(packed(model.grams), model.factors(), state, word)
     order = int(np.searchsorted(model.grams.offsets, gram, side="right"))
-    behind = int(model.grams.suffixes[gram]) if order == model.order else int(gram)
-    return float(np.log(prob)) if prob > 0 else -np.inf, order, behind
+    after = int(model.grams.suffixes[gram]) if order == model.order else int(gram)
+    return float(np.log(prob)) if prob > 0 else -np.inf, order, after
 
 
 def next_probs(model: Ensemble, state: int) -> Array:
-    """(word,) the probability of every word of the vocabulary to come next; they sum to one."""
+    """(word,) the distribution of the next word."""
     from tacit.language.loops.ensemble import score_next
 
-    out = np.empty(len(model.grams.vocabulary))
-    score_next(packed(model.grams), model.factors(), state, out)
-    return out
+    probs = np.empty(len(model.grams.vocabulary))
+    score_next(packed(model.grams), model.factors(), state, probs)
+    return probs
