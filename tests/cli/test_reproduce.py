@@ -1,4 +1,4 @@
-"""`tacit reproduce` passes on what the experiments say; they are tested in their own room."""
+"""`tacit reproduce` prints what experiments find; they have tests of their own."""
 
 import json
 from pathlib import Path

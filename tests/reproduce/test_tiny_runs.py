@@ -190,7 +190,7 @@ def test_seeds_and_sizes_draw_other_rows_and_methods_the_same():
 
 
 def test_models_have_the_number_of_states_of_their_case_whatever_is_told():
-    fewer = TreeCase("cat4", n_categories=3, n_states=2, diagonal=1.0, told=1)
+    fewer = TreeCase("cat4", n_categories=3, n_states=2, diagonal=1.0, learnt_states=1)
     drawn = synthetic.drawn.__wrapped__
     assert drawn(fewer, 0, 50).train.equals(drawn(CASE, 0, 50).train)
     assert perform(Trial(STUDY, fewer, 300, 0, EM)).told_states == 1

@@ -52,13 +52,13 @@ def reproduce(
         for name, claim in claims:
             text.print(f"{name:{width}}  {claim}", markup=False)
         return
-    found = []
+    verdicts = []
     for name in names:
-        found.append(experiments.run(name, scale=scale.value, out=out, progress=True))
+        verdict = experiments.run(name, scale=scale.value, out=out, progress=True)
+        verdicts.append(verdict)
         if not json:
-            verdict = found[-1]
             if verdict.table:
                 text.print(verdict.table, markup=False)
             text.print(f"{verdict}\n  {verdict.csv}  {verdict.png}", markup=False)
     if json:
-        print_json([{**asdict(v), "csv": str(v.csv), "png": str(v.png)} for v in found])
+        print_json([{**asdict(v), "csv": str(v.csv), "png": str(v.png)} for v in verdicts])

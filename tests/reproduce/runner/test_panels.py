@@ -64,9 +64,7 @@ def test_only_shares_absolute_errors_and_sizes_of_queries_and_models_are_on_plai
     plain = {"wrong", "off", "gain", "f1", "query_size", "n_states", "order", "longest"}
     assert plain == LINEAR
     (ax,) = drawn("fig-7.9", falling)[0].axes
-    assert (ax.get_xlabel(), ax.get_ylabel()) == (
-        *("stocks in the query", "share of wrong predictions"),
-    )
+    assert (ax.get_xlabel(), ax.get_ylabel()) == (*("stocks in the query", "error rate"),)
     assert drawn("fig-7.5", falling)[0].axes[0].get_xlabel() == "training rows"
 
 

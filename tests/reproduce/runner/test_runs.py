@@ -16,7 +16,7 @@ CASES = (
     TreeCase("bin4", 5, 3),
     TreeCase("bin4", 4, 2),
     TreeCase("bin4", 4, 3, diagonal=1.0),
-    TreeCase("bin4", 4, 3, told=2),
+    TreeCase("bin4", 4, 3, learnt_states=2),
 )
 ONE, OTHER = Method("one", "em"), Method("other", "auto")
 SETTINGS = STUDY.settings(CASES, (ONE, OTHER), (100, 1000), 3)

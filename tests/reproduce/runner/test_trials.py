@@ -29,7 +29,7 @@ class Kind(NamedTuple):
 # Keys are spelled out as they stand in tables that were written before.
 KINDS = {
     "synthetic": Kind(
-        *(synthetic.STUDY, synthetic.TreeCase("bin4", 4, 3, diagonal=1, told=2)),
+        *(synthetic.STUDY, synthetic.TreeCase("bin4", 4, 3, diagonal=1, learnt_states=2)),
         *("bin4,4,3,1,2,20000,7,1000", "bin4, 20000 rows, EM 1e-4", 22_000),
     ),
     "graphs": Kind(

@@ -46,7 +46,7 @@ TITLES = {
     "order2": "2nd order HMM",
     "order3": "3rd order HMM",
     "factorial": "factorial HMM",
-    "loopy": "own junction tree",
+    "loopy": "junction tree",
 }
 
 # From the least to the most rows of the thesis.

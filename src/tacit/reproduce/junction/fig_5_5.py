@@ -60,7 +60,7 @@ def _near_with_many(runs: Runs) -> Finding:
 
 
 @inequality(
-    "at the largest size, the classes' shares counted in, neither spectral nor Tacit auto errs more "
+    "at the largest size, by Bayes' rule, neither spectral nor Tacit auto errs more "
     "often than any EM"
 )
 def _as_good_as_em(runs: Runs) -> Finding:
@@ -89,9 +89,7 @@ def _table(runs: Runs) -> str:
             by_bayes = wrong(runs, method, n, "wrong_by_bayes")
             cells.append(f"{wrong(runs, method, n):.4f}{by_bayes:8.4f}{ratio:7.1f}x")
         rows.append((f"{n:>8}", cells))
-    title = (
-        "share of wrong answers, the same by Bayes' rule, and CPU time as a multiple of spectral"
-    )
+    title = "error rate, the same by Bayes' rule, and CPU time as a multiple of spectral"
     return "\n".join([title, *aligned([method.name for method in METHODS], rows)])
 
 
@@ -99,7 +97,7 @@ EXPERIMENT = Experiment(
     name="fig-5.5",
     title="Thesis, figure 5.5: splice junctions",
     claim=(
-        "Spectral learning of second-order HMMs tells splice junctions apart best with few sequences, EM and "
+        "Spectral learning of second-order HMMs classifies splice junctions best with few sequences, EM and "
         "online EM are a little better with more, and spectral learning is faster for all sizes; with weak "
         "directions cut it does not fall behind EM."
     ),

@@ -44,7 +44,7 @@ def run_of(text: Runs, method: Method) -> Run:
     return text.where(method=method).rows[0]
 
 
-@inequality("PLRE is below int-MKN on both the text to choose by and the test text of every corpus")
+@inequality("PLRE is below int-MKN on both the validation text and the test text of every corpus")
 def _ahead_on_both(runs: Runs) -> Finding:
     pairs = [(run_of(text, PLRE), run_of(text, INT_MKN)) for text in runs.by_case()]
     outcomes = [one.test < other.test for one, other in pairs]

@@ -99,7 +99,7 @@ def _table(runs: Runs) -> str:
 
 EXPERIMENT = Experiment(
     name="fig-6.7",
-    title="Thesis, figure 6.7: crime of towns told from 30 attributes",
+    title="Thesis, figure 6.7: crime of towns predicted from 30 attributes",
     claim=(
         "The kernel tree predicts crime better than Gaussian and nonparanormal trees, naive Bayes and linear "
         "regression with means filled in, and its accuracy varies less from one set of attributes to another."

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LABELS = {
     "error": "error (L1)",
     "seconds": "training time (CPU s)",
-    "wrong": "share of wrong predictions",
+    "wrong": "error rate",
     "distance": "error on the grid",
     "hops": "wrong hops (summed over pairs)",
     "off": "mean absolute error",

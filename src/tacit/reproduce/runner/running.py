@@ -49,7 +49,7 @@ def listing() -> list[tuple[str, str]]:
 def experiment_of(name: str) -> Experiment:
     """The experiment of a name."""
     if name not in MODULES:
-        guess = did_you_mean(name, MODULES).replace(".", ";")
+        guess = did_you_mean(name, MODULES).removesuffix(".") or ";"
         names = ", ".join(MODULES)
         raise ArgumentError(f"no experiment is called {name!r}{guess} there are {names}")
     module = importlib.import_module(f"tacit.reproduce.{MODULES[name]}")

@@ -46,8 +46,8 @@ def at_best(runs: Runs, method: Method, measure: str = "wrong") -> float:
 
 
 @inequality(
-    "with the number of states chosen aside, EM and both bases err less often than unigrams and "
-    "bigrams, on every set of tags"
+    "with the number of states chosen on validation sentences, EM and both bases err less often than "
+    "unigrams and bigrams, on every set of tags"
 )
 def _ahead_of_short_contexts(runs: Runs) -> Finding:
     outcomes = [

@@ -28,10 +28,10 @@ METHODS = (NEW, EM, SPECTRAL, TACIT_NEW, TACIT_SPECTRAL)
 SIZES = (200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 
 CASES = (
-    TreeCase("cat8", n_categories=4, n_states=4, diagonal=1.0, told=2),
-    TreeCase("bin4", n_categories=4, n_states=4, diagonal=1.0, told=2),
-    TreeCase("random8", n_categories=6, n_states=4, diagonal=1.0, told=3),
-    TreeCase("cat16", n_categories=4, n_states=4, diagonal=1.0, told=2),
+    TreeCase("cat8", n_categories=4, n_states=4, diagonal=1.0, learnt_states=2),
+    TreeCase("bin4", n_categories=4, n_states=4, diagonal=1.0, learnt_states=2),
+    TreeCase("random8", n_categories=6, n_states=4, diagonal=1.0, learnt_states=3),
+    TreeCase("cat16", n_categories=4, n_states=4, diagonal=1.0, learnt_states=2),
 )
 KINDS = {"cat": "NH HMM", "bin": "balanced", "ran": "random"}
 
@@ -93,9 +93,9 @@ def _title(case: TreeCase) -> str:
 
 EXPERIMENT = Experiment(
     name="song-fig-2",
-    title="Song et al. 2013, figure 2: fewer states told than there are {O, n, k, k'}",
+    title="Song et al. 2013, figure 2: fewer states learnt than there are {O, n, k, k'}",
     claim=(
-        "Told too few states, EM does best with few rows and levels off beyond 5,000; with many the new "
+        "With too few states, EM does best with few rows and levels off beyond 5,000; with many the new "
         "hierarchical decomposition does best. It takes longer than earlier spectral algorithms and much "
         "less than EM."
     ),

@@ -37,7 +37,7 @@ def wrong(runs: Runs, n_states: int, method: Method) -> float:
 
 
 @inequality(
-    "with two states the shares of wrong answers of all three are within 0.05, on average over sizes"
+    "with two states the error rates of all three are within 0.05, on average over the sizes"
 )
 def _all_near(runs: Runs) -> Finding:
     values = [wrong(runs, 2, method) for method in (NEW, EM, SPECTRAL)]
@@ -65,11 +65,11 @@ def _spectral_worse(runs: Runs) -> Finding:
 
 EXPERIMENT = Experiment(
     name="song-fig-3",
-    title="Song et al. 2013, figure 3: signals to end a gene {O, n, k'}",
+    title="Song et al. 2013, figure 3: poly(A) signals {O, n, k'}",
     claim=(
-        "Poly(A) signals are told from other places about equally well by the hierarchical decomposition, EM "
-        "and spectral learning of hidden Markov models with two states; with three the first two are alike, "
-        "and spectral learning is considerably worse."
+        "Poly(A) signals are classified about equally well by the hierarchical decomposition, EM and "
+        "spectral learning of hidden Markov models with two states; with three the first two are alike, and "
+        "spectral learning is considerably worse."
     ),
     parts=(_all_near, _new_near_em, _spectral_behind, _spectral_worse),
     settings={

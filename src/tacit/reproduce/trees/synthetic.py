@@ -50,18 +50,18 @@ class TreeCase(Case):
     n_categories: int
     n_states: int
     diagonal: float = 0.0
-    told: int | None = None  # the true number where it is None
+    learnt_states: int | None = None  # the true number where it is None
 
     @property
     def told_states(self) -> int:
         """The number of hidden states that is learnt."""
-        return self.n_states if self.told is None else self.told
+        return self.n_states if self.learnt_states is None else self.learnt_states
 
     @property
     def columns(self) -> dict[str, Any]:
         """Values by column."""
         columns = super().columns | {"told_states": self.told_states}
-        del columns["told"]
+        del columns["learnt_states"]
         return columns
 
 
