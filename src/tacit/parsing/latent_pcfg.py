@@ -40,21 +40,21 @@ FLOOR = 1e-3  # of the plain grammar's probability
 class LatentPCFG(TakesText, Scored, Model):
     """A grammar of binary trees whose labels have hidden states, learnt from a treebank.
 
-    Function tags and empty words are left out, chains of single brackets are one label, and of more than two
-    children the first stands beside the rest. A sentence gets the tree that is expected to have most labelled
-    spans right, among spans that the grammar of one state does not rule out.
+    Function tags and empty words are left out, chains of unary brackets become one label, and trees are made
+    binary to the right. A sentence gets the tree with the largest expected number of right labelled spans,
+    among the spans that the grammar of one state does not rule out.
 
     Parameters
     ----------
     n_states : int
         Hidden states of each label (with learn="spectral": the rank of its tensors). 1 is a plain PCFG.
     learn : {"auto", "spectral", "em"}
-        "spectral": tensors from moments of what is below and around nodes (Cohen et al., 2013). "em": EM from
-        `n_restarts` random starts. "auto": nodes are also clustered by the singular vectors of these moments,
-        tables counted and polished by a few steps of EM; posteriors of spans are the mean of both, scores of
-        trees those of the tables.
+        "spectral": tensors from moments of inside and outside features of nodes (Cohen et al., 2013). "em":
+        EM from `n_restarts` random starts. "auto": both tensors and tables; EM of the tables starts from
+        clusters of the nodes by their singular vectors and takes a few steps. Posteriors of spans are the
+        mean of both, scores of trees those of the tables.
     min_count : int
-        Words seen less often stand for all words that look like them.
+        Rarer words are replaced by their class: letters, figures, hyphen, ending.
     threshold : float
         Labelled spans of a smaller posterior probability in the grammar of one state are left out.
     max_words : int
@@ -62,10 +62,10 @@ class LatentPCFG(TakesText, Scored, Model):
     n_restarts : int
         Starts of learn="em"; the one of the largest likelihood is kept.
     max_iter : int, optional
-        Steps of EM; unless given 20 of learn="em" and 3 of learn="auto".
+        Steps of EM; by default 20 for learn="em" and 3 for learn="auto".
     negative : {"floor", "nan", "raise"}
-        What the logarithm of a tree becomes whose score (learn="spectral") is not positive: a thousandth of
-        the plain grammar's probability, NaN, or an error.
+        Log-probability of a tree whose score (learn="spectral") is not positive: that of a thousandth of the
+        plain grammar's probability, NaN, or an error.
     n_jobs : int or None
         Threads; the model does not depend on it.
     progress : None, bool or callable

@@ -65,14 +65,22 @@ class Lexicon:
         tag : int
             -1 where it is not known: any that the word was seen with, or any at all.
         """
-        at = self.tag_of_label
-        weights = self.tag_word[:, word]
-        if not weights.any() or (tag >= 0 and not weights[tag]):
-            weights = self.tag_word[:, -1] / (1 + self.n_words)
-        fits = at == tag if tag >= 0 else (at >= 0) & (weights[at] > 0)
-        labels = np.flatnonzero(fits).astype(np.int32)
-        pairs = self.pair_of(labels, np.full(len(labels), word))
-        return labels, pairs, self.backoff[labels] * weights[at[labels]]
+        if (word, tag) not in self._candidates:
+            at = self.tag_of_label
+            weights = self.tag_word[:, word]
+            if not weights.any() or (tag >= 0 and not weights[tag]):
+                weights = self.tag_word[:, -1] / (1 + self.n_words)
+            fits = at == tag if tag >= 0 else (at >= 0) & (weights[at] > 0)
+            labels = np.flatnonzero(fits).astype(np.int32)
+            pairs = self.pair_of(labels, np.full(len(labels), word))
+            added = self.backoff[labels] * weights[at[labels]]
+            self._candidates[word, tag] = labels, pairs, added
+        return self._candidates[word, tag]
+
+    @cached_property
+    def _candidates(self) -> dict[tuple[int, int], tuple[Codes, Codes, Array]]:
+        """Answers of `candidates`, so that they are computed once."""
+        return {}
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,13 +67,12 @@ def tree_scores(grammar: LatentGrammar, trees: CodedTrees) -> tuple[Array, Array
     from tacit.parsing.loops.inside_outside import inside
 
     rule = grammar.rules.rule_of(trees)
-    word_vectors = cache(grammar.word_vectors)
     vectors = np.zeros((len(rule), grammar.n_states), grammar.tensors.dtype)
     for node in trees.leaves:
         label = trees.label[node]
         if label >= 0:
             tag = int(grammar.lexicon.tag_of_label[label])
-            labels, of_labels = word_vectors(int(trees.word[node]), tag)
+            labels, of_labels = grammar.word_vectors(int(trees.word[node]), tag)
             vectors[node] = of_labels[labels == label][0]
     known = rule >= 0
     first = np.concatenate([[0], np.cumsum(known)]).astype(np.int64)
