@@ -437,7 +437,7 @@ def test_bad_arguments_are_refused():
         with pytest.raises(ArgumentError):
             HMM(**wrong).fit(letters(["abab", "abba", "bbab"]))
     for learn in ("spectral", "online-em"):
-        with pytest.raises(ArgumentError, match="with emissions=.gaussian"):
+        with pytest.raises(ArgumentError, match=r"with emissions=.gaussian"):
             HMM(2, learn).fit(np.zeros((10, 1)))
 
 

@@ -85,7 +85,7 @@ class HMMQueries(CountedSequences):
 
     def __dir__(self) -> Iterable[str]:
         """Names of methods and attributes, with those of the emissions."""
-        own = super().__dir__()
+        own = list(super().__dir__())
         learnt = self.__dict__.get("parameters_")
         if learnt is None or not self._has_states:
             return own
