@@ -12,11 +12,13 @@ from tacit.core.arguments import check_choice
 from tacit.sequences.data.number_sequences import holds_numbers
 from tacit.sequences.emissions.categorical import Categorical
 from tacit.sequences.emissions.gaussian import Gaussian
+from tacit.sequences.emissions.poisson import Poisson
 from tacit.sequences.emissions.protocol import Emission
 
 EMISSIONS: dict[str, Emission] = {
     "categorical": Categorical(),
     "gaussian": Gaussian(),
+    "poisson": Poisson(),
 }
 
 
