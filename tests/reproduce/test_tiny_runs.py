@@ -201,7 +201,7 @@ def test_models_have_the_number_of_states_of_their_case_whatever_is_told():
 
 
 def test_rows_come_from_the_model_they_are_judged_by():
-    _, truth = synthetic._truth("cat4", 3, 2, 1.0, 0)
+    _, truth = synthetic._truth(CASE, 0)
     table = joint_table(truth)
     made = synthetic.drawn.__wrapped__(CASE, 0, 50_000)
     assert np.exp(made.log_truth) == pytest.approx(table[tuple(made.test.T)], rel=1e-9)
@@ -218,7 +218,7 @@ def test_the_error_of_a_trial_is_that_of_the_thesis():
         2, made.structure, "em", stopping="relative", tol=1e-4, n_restarts=2, random_state=2
     )
     table = joint_table(model.fit(made.train).tables_)
-    truth = joint_table(synthetic._truth("cat4", 3, 2, 1.0, 2)[1])
+    truth = joint_table(synthetic._truth(CASE, 2)[1])
     rows = tuple(made.test.T)
     expected = np.mean(np.abs(table[rows] - truth[rows]) / truth[rows])
     found = perform(Trial(STUDY, CASE, 400, 2, EM))
@@ -257,7 +257,7 @@ def test_every_draw_has_random_numbers_of_its_own(monkeypatch):
 
     monkeypatch.setattr(synthetic, "_generator", recorded)
     for seed, n_rows in ((0, 50), (0, 80), (1, 50)):
-        synthetic._truth.__wrapped__("cat4", 3, 2, 0.25, seed)
+        synthetic._truth.__wrapped__(TreeCase("cat4", 3, 2, 0.25), seed)
         synthetic.drawn.__wrapped__(TreeCase("cat4", 3, 2, 0.25), seed, n_rows)
     trained = [numbers for numbers in used if numbers[2] == 2]
     tested = [numbers for numbers in used if numbers[2] == 3]

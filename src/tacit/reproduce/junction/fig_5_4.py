@@ -74,8 +74,8 @@ def _never_worse(runs: Runs) -> Finding:
 def _never_clearly_worse(runs: Runs) -> Finding:
     gaps = [error_gap(graph, STRONG, n) for graph in runs.by_case() for n in graph.sizes]
     lower = sum(mean < 0 for mean, _ in gaps)
-    finding = counted("graphs and sizes", [mean <= 2 * spread for mean, spread in gaps])
-    return Finding(finding.held, f"{finding.seen}; lower in {lower}")
+    outcomes = [mean <= 2 * spread for mean, spread in gaps]
+    return counted("graphs and sizes", outcomes, shown=f"; lower in {lower}")
 
 
 def error_gap(runs: Runs, method: Method, n_rows: int) -> tuple[float, float]:

@@ -73,9 +73,8 @@ def _ahead_of_all(runs: Runs) -> Finding:
         for text in runs.by_case()
         for name in PRINTED_NAMES[:-1]
     ]
-    finding = counted("comparisons", outcomes)
     gains = [f"{gain_at(text, PLRE, ORDER):.1f} % on {text.case}" for text in runs.by_case()]
-    return Finding(finding.held, f"{finding.seen}; below int-MKN by {', '.join(gains)}")
+    return counted("comparisons", outcomes, shown=f"; below int-MKN by {', '.join(gains)}")
 
 
 @inequality("the best model of classes is above all Kneser-Ney models on every text")

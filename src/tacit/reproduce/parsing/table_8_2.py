@@ -133,8 +133,7 @@ def _ahead_on_long_sentences(runs: Runs) -> Finding:
         ccm, metric = f1(bank, CCM, size), [f1(bank, name, size) for name in by_heuristic(bank)]
         outcomes += [value > ccm for value in metric]
         shown.append(f"{bank.case} {max(metric):.1f} and {ccm:.1f}")
-    finding = counted("comparisons", outcomes)
-    return Finding(finding.held, f"{finding.seen}; {', '.join(shown)}")
+    return counted("comparisons", outcomes, shown=f"; {', '.join(shown)}")
 
 
 @inequality("in Chinese BC is above CCM at every length")
@@ -181,8 +180,7 @@ def _heuristic_best_in_english(runs: Runs) -> Finding:
     shown = ", ".join(
         f"{sum(points) / max(len(points), 1):.1f} on {bank}" for bank, points in gains.items()
     )
-    finding = counted("comparisons", outcomes)
-    return Finding(finding.held, f"{finding.seen}; {shown}")
+    return counted("comparisons", outcomes, shown=f"; {shown}")
 
 
 def _table(runs: Runs) -> str:

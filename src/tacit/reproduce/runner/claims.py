@@ -48,13 +48,9 @@ class Experiment:
     settings: Mapping[str, Settings]  # by scale
     lines: tuple[Line, ...] = ()  # of every panel of the picture
     panel_title: Callable[[Any], str] = str  # of a case
-    panels_of: Callable[[Settings], Sequence[Panel]] | None = (
-        None  # where it is not one for each case
-    )
+    panels_of: Callable[[Settings], Sequence[Panel]] | None = None  # else one for each case
     draw: Callable[[Runs], Figure] | None = None  # the picture, where it is not one of panels
-    draw_more: Callable[[Path], object] = lambda _: (
-        None
-    )  # another picture, beside the table of runs
+    draw_more: Callable[[Path], object] = lambda _: None  # another picture, beside the CSV
     measures: tuple[str, ...] = ("error", "seconds")  # the columns that are drawn
     # Methods of the papers and the form that Tacit gives them, both by name.
     tacit_forms: Mapping[str, str] = field(default_factory=dict)
@@ -140,7 +136,7 @@ def verdict(experiment: Experiment, runs: Runs, csv: Path, png: Path) -> Verdict
     )
 
 
-def counted(what: str, outcomes: Sequence[bool], at_least: float = 1.0) -> Finding:
+def counted(what: str, outcomes: Sequence[bool], at_least: float = 1.0, shown: str = "") -> Finding:
     """Held if at least this fraction of the outcomes is true; without outcomes it does not hold."""
     enough = bool(outcomes) and sum(outcomes) >= math.ceil(at_least * len(outcomes))
-    return Finding(enough, f"{sum(outcomes)} of {len(outcomes)} {what}")
+    return Finding(enough, f"{sum(outcomes)} of {len(outcomes)} {what}{shown}")

@@ -60,8 +60,7 @@ def _ahead_of_short_contexts(runs: Runs) -> Finding:
         ", ".join(f"{m.name} {at_best(tagset, m):.4f}" for m in (BIGRAM, *SPECTRAL, BY_EM))
         for tagset in runs.by_case()
     )
-    finding = counted("comparisons", outcomes)
-    return Finding(finding.held, f"{finding.seen}; {shown}")
+    return counted("comparisons", outcomes, shown=f"; {shown}")
 
 
 @inequality("the nearer basis is nearer to EM than half of EM's distance from bigrams")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -169,7 +169,7 @@ def drawn(case: TreeCase, seed: int, n_rows: int) -> Drawn:
     from tacit.messages.passes import log_values
     from tacit.toy import sample_codes
 
-    topology, truth = _truth(case.tree, case.n_categories, case.n_states, case.diagonal, seed)
+    topology, truth = _truth(replace(case, learnt_states=None), seed)
     train = sample_codes(truth, n_rows, _generator(case, seed, 2, n_rows))
     test = sample_codes(truth, TEST_ROWS, _generator(case, seed, 3))
     log_truth = log_values(truth.network, Evidence(test))[1]
@@ -177,16 +177,14 @@ def drawn(case: TreeCase, seed: int, n_rows: int) -> Drawn:
 
 
 @lru_cache(maxsize=8)
-def _truth(
-    tree: str, n_categories: int, n_states: int, diagonal: float, seed: int
-) -> tuple[Topology, Tables]:
+def _truth(case: TreeCase, seed: int) -> tuple[Topology, Tables]:
     from tacit.toy import random_tables
 
-    topology = _topology(tree, seed if tree.startswith("random") else 0)
+    topology = _topology(case.tree, seed if case.tree.startswith("random") else 0)
     rooted = topology.rooted([f"x{leaf}" for leaf in range(len(topology.observed))])
-    case = TreeCase(tree, n_categories, n_states, diagonal)
     rng = _generator(case, seed, 1)
-    return topology, random_tables(rooted, n_categories, n_states, rng, diagonal=diagonal)
+    sizes = case.n_categories, case.n_states
+    return topology, random_tables(rooted, *sizes, rng, diagonal=case.diagonal)
 
 
 @lru_cache(maxsize=32)
