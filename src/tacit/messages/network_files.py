@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tacit.core.files.fields import Array, Arrays, Field, Many, OneOf, Record
 from tacit.core.files.header_values import Value
-from tacit.core.files.ranges import not_negative, probabilities, within
+from tacit.core.files.ranges import moderate, probabilities, within
 from tacit.core.files.saved_model import renamed
 from tacit.errors import FileFormatError
 from tacit.messages.mixture import Mixture
@@ -102,25 +102,25 @@ TABLES = Record(
         Array("node", within(1, 2**31 - 1), dtype=np.int64),
         get=lambda tables: np.array(tables.layout.n_states, dtype=np.int64),
     ),
-    Field("values", Array("entry", not_negative)),
+    Field("values", Array("entry", within(0, 1 + _ROW_SUM))),
     make=_tables,
 )
 NETWORK = Record(
     Network,
     Field("tree", TREE),
-    Field("emit", Many(Array("* *"))),
-    Field("total", Many(Array("*"))),
+    Field("emit", Many(Array("* *", moderate))),
+    Field("total", Many(Array("*", moderate))),
     Field(
         "nodes",
         Many(
             OneOf(
-                dense=Record(Dense, Field("core", Array("..."))),
-                hadamard=Record(Hadamard, Field("table", Array("* *"))),
+                dense=Record(Dense, Field("core", Array("...", moderate))),
+                hadamard=Record(Hadamard, Field("table", Array("* *", moderate))),
                 chain=Record(
                     Chain,
-                    Field("start", Array("* *")),
-                    Field("steps", Many(Array("* * *"))),
-                    Field("stop", Array("*")),
+                    Field("start", Array("* *", moderate)),
+                    Field("steps", Many(Array("* * *", moderate))),
+                    Field("stop", Array("*", moderate)),
                 ),
             )
         ),

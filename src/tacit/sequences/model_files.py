@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tacit.core.encoders.encoder_files import ENCODER, upgraded_encoder
 from tacit.core.files.fields import Array, Arrays, Field, Many, OneOf, Record
 from tacit.core.files.header_values import integer, number, symbols
-from tacit.core.files.ranges import probabilities
+from tacit.core.files.ranges import moderate, probabilities
 from tacit.core.files.saved_model import ModelFile, renamed
 from tacit.messages.network import Dense, Hadamard
 from tacit.sequences.emissions import EMISSIONS
@@ -46,15 +46,15 @@ def _transitions(emit: NDArray[Any], transitions: NDArray[Any], **_: Any) -> str
 
 OPERATORS = Record(
     Operators,
-    Field("initial", Array("rank")),
-    Field("stop", Array("rank")),
-    Field("emit", Many(Array("feature seen"), each="feature", least=1)),
-    Field("total", Many(Array("seen"), each="feature")),
+    Field("initial", Array("rank", moderate)),
+    Field("stop", Array("rank", moderate)),
+    Field("emit", Many(Array("feature seen", moderate), each="feature", least=1)),
+    Field("total", Many(Array("seen", moderate), each="feature")),
     Field(
         "step",
         OneOf(
-            dense=Record(Dense, Field("core", Array("seen rank rank"))),
-            hadamard=Record(Hadamard, Field("table", Array("rank rank"))),
+            dense=Record(Dense, Field("core", Array("seen rank rank", moderate))),
+            hadamard=Record(Hadamard, Field("table", Array("rank rank", moderate))),
         ),
     ),
     check=_fits,
@@ -67,11 +67,11 @@ NGRAMS = Record(
 )
 AUTOMATON = Record(
     Automaton,
-    Field("initial", Array("rank")),
-    Field("steps", Array("symbol rank rank")),
-    Field("stop", Array("rank")),
-    Field("total", Array("rank")),
-    Field("past", Array("rank")),
+    Field("initial", Array("rank", moderate)),
+    Field("steps", Array("symbol rank rank", moderate)),
+    Field("stop", Array("rank", moderate)),
+    Field("total", Array("rank", moderate)),
+    Field("past", Array("rank", moderate)),
 )
 AUTOMATON_TABLES = Record(
     AutomatonTables,

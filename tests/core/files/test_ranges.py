@@ -11,10 +11,10 @@ LARGEST, SMALLEST = 2**63 - 1, -(2**63)
 
 ACCEPTED = [
     (ranges.finite, [0.0, -1e308]),
-    (ranges.moderate, [1e150, -1e150]),
+    (ranges.moderate, [1e100, -1e100]),
     (ranges.within(0, 1), [0.0, 1.0]),
     (ranges.not_negative, [0.0, 1e308]),
-    (ranges.positive, [1e-150, 1e308]),
+    (ranges.positive, [1e-100, 1e308]),
     (ranges.probabilities, [[0.25, 0.75], [0.0, 1.0]]),
     (ranges.covariances, [[[2.0, 1.0], [1.0, 2.0]]]),
     (ranges.below("n"), [0, 4]),
@@ -28,7 +28,7 @@ ACCEPTED = [
 REFUSED = [
     (ranges.finite, [0.0, np.nan]),
     (ranges.finite, [-np.inf]),
-    (ranges.moderate, [1e151]),
+    (ranges.moderate, [1e101]),
     (ranges.within(0, 1), [0.0, 1.1]),
     (ranges.within(0, 1), [np.nan]),
     (ranges.not_negative, [-1e-300]),

@@ -14,7 +14,7 @@ from tacit.core.encoders.kernels import KernelEncoder
 from tacit.core.encoders.margins import Margin
 from tacit.core.files.fields import Array, Arrays, Field, OneOf, Record
 from tacit.core.files.header_values import flag, integer, number
-from tacit.core.files.ranges import ascending, not_negative, positive, rising, within
+from tacit.core.files.ranges import ascending, moderate, not_negative, positive, rising, within
 from tacit.core.files.saved_model import renamed
 from tacit.errors import FileFormatError
 
@@ -47,7 +47,7 @@ MARGIN = Record(
     Field("scale", SCALE),
     Field("start", _location),
     Field("step", _size),
-    Field("heights", Array("node", not_negative)),
+    Field("heights", Array("node", not_negative, moderate)),
     Field("atoms", Array("atom", ascending, within(-_FAR, _FAR), empty=True)),
     Field("shares", Array("atom", within(0, 1), empty=True)),
     Field("widths", Array("atom", within(_NARROW, _FAR), empty=True)),
@@ -68,7 +68,7 @@ ENCODER = OneOf(
     kernel=Record(
         KernelEncoder,
         Field("pivots", Array("pivot", within(-_FAR, _FAR))),
-        Field("inverse", Array("feature pivot")),
+        Field("inverse", Array("feature pivot", moderate)),
         Field("bandwidth", _size),
         Field("margin", MARGIN, optional=True),
     ),

@@ -17,7 +17,7 @@ Sizes = Mapping[str, Any]
 Range = Callable[[NDArray[Any], Sizes], str | None]
 
 _SUM = 1e-6  # how far from one probabilities may sum
-_LARGEST = 1e150  # squares of such numbers are still finite
+_LARGEST = 1e100  # products of three such numbers are still finite
 
 
 def finite(array: NDArray[Any], _: Sizes) -> str | None:
@@ -32,7 +32,7 @@ def no_infinities(array: NDArray[Any], _: Sizes) -> str | None:
 
 
 def moderate(array: NDArray[Any], _: Sizes) -> str | None:
-    """Numbers whose squares are finite."""
+    """Numbers of which a few can be multiplied."""
     return None if _between(array, -_LARGEST, _LARGEST) else f"exceeds {_LARGEST:g}"
 
 
@@ -62,7 +62,7 @@ def not_negative(array: NDArray[Any], _: Sizes) -> str | None:
 
 
 def positive(array: NDArray[Any], _: Sizes) -> str | None:
-    """Numbers above zero whose reciprocals are finite, also squared."""
+    """Numbers above zero by which a few others can be divided."""
     return None if _between(array, 1 / _LARGEST, np.inf) else "is not positive"
 
 

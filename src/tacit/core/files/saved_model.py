@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -81,11 +82,15 @@ class ModelFile:
         own = ("arguments", "has_feature_names")
         rest = {key: value for key, value in plain.items() if key not in own}
         values = read_fields(self.fields, rest, path, source, ChainMap({}))
-        given = {name: value for name, value in values.items() if not name.endswith("_")}
+        given = {name: value for name, value in values.items() if name[-1] != "_"}
         known = inspect.signature(kind.__init__).parameters  # other versions may have others
         with damage_at(path):
-            arguments = {name: value for name, value in arguments.items() if name in known}
-            model = kind(**{**arguments, **given})
+            for name, value in arguments.items():
+                if name in known and _is_of(value, known[name].annotation):
+                    given[name] = value
+                elif name in known and source.strict:
+                    raise FileFormatError(f"has an argument {name} = {shown(value)}")
+            model = kind(**given)
             model._restore(  # noqa: SLF001  the class has it for this module
                 {name: value for name, value in values.items() if name.endswith("_")}
             )
@@ -97,6 +102,11 @@ class ModelFile:
         return model
 
     def _arguments(self, model: Any) -> dict[str, Any]:
+        plain = self._plain_arguments(model)
+        known = inspect.signature(type(model).__init__).parameters
+        return {name: plain[name] for name in plain if _is_of(plain[name], known[name].annotation)}
+
+    def _plain_arguments(self, model: Any) -> dict[str, Any]:
         plain: dict[str, Any] = {}
         fields = {each.name for each in self.fields}
         for name, value in model.get_params(deep=False).items():
@@ -115,6 +125,30 @@ class ModelFile:
             elif isinstance(value, np.integer | np.floating):
                 plain[name] = value.item()
         return plain
+
+
+# What arguments of some type are in JSON, by the words of the annotation that allow it.
+_TYPES: dict[type, set[str]] = {
+    type(None): {"None"},
+    bool: {"bool"},
+    int: {"int", "float"},
+    float: {"float"},
+    str: {"str", "Literal"},
+    dict: {"Mapping", "dict"},
+    list: {"Sequence", "Collection", "Iterable", "list", "tuple"},
+}
+
+
+def _is_of(value: Any, annotation: Any) -> bool:
+    """Whether an argument is of a type that the constructor names.
+
+    Examples
+    --------
+    >>> _is_of(3, "int | None"), _is_of("a", "int | None"), _is_of([], "Any")
+    (True, False, True)
+    """
+    words = set(re.findall(r"\w+", annotation)) if isinstance(annotation, str) else {"Any"}
+    return "Any" in words or bool(_TYPES.get(type(value), set()) & words)
 
 
 class SavedModel:
