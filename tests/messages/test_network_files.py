@@ -131,7 +131,7 @@ def test_tables_with_negative_entries_are_refused_though_their_rows_sum_to_one()
     values = arrays["values"].copy()
     values[0] -= 1.0
     values[1] += 1.0  # the same row
-    with pytest.raises(FileFormatError, match="negative"):
+    with pytest.raises(FileFormatError, match="is not between"):
         read(plain, {**arrays, "values": values})
 
 
