@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.sequences.emissions import EMISSIONS, emission_for, emission_of
-from tacit.sequences.hmm_queries import HMMQueries
+from tacit.sequences.hmm_forecasts import HMMForecasts
 from tacit.sequences.learn.hmm_learners import HMMSettings
 from tacit.sequences.model_files import HMM_FILE
 from tacit.sequences.sequence_queries import lengths_from
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tacit.sequences.learn.fit import FittedHMM
 
 
-class HMM(HMMQueries):
+class HMM(HMMForecasts):
     """A hidden Markov model: hidden states in turn, each of which emits a symbol, or normal numbers.
 
     The number of positions of a sequence is taken as given: nothing says where sequences end.

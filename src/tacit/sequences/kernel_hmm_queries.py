@@ -16,6 +16,7 @@ from tacit.numbers.query.arguments import checked_grid, checked_shares
 
 if TYPE_CHECKING:
     from tacit.core.encoders.encoders import Encoder
+    from tacit.core.summary import Summary
     from tacit.messages.node_messages import Messages
     from tacit.messages.repairs import Repairs
     from tacit.sequences.data.number_sequences import Series
@@ -246,6 +247,33 @@ class ChainQueries(Scored, DensityMixin, Model):
             state = message_up(operators.step, [seen_messages(operators, evidence), state])
             state = Messages(state.values / np.abs(state.values).max(axis=0))
         return out[:, :, 0] if len(self.names_) == 1 else out
+
+    def summary(self) -> Summary:
+        """What was learnt, on a page: fit, choices, states with what they emit, transitions."""
+        from tacit.messages.node_messages import Messages
+        from tacit.sequences.query.summaries import state_sections, summary_of
+
+        self._check_fitted()
+        kind = f"{len(self.names_)} column{'' if len(self.names_) == 1 else 's'} of numbers"
+        if not self._has_tables:
+            title = f"KernelHMM: operators of rank {self.n_states_}, {kind}"
+            return summary_of(title, self.diagnostics_, [])
+        learnt: Any = self.parameters_
+        words = [""] * learnt.n_states
+        for column, name in enumerate(self.names_):
+            told = self._forecasts(Messages(np.eye(learnt.n_states)), column)
+            spans = told.quantiles(np.array([0.05, 0.5, 0.95]))
+            label = f"{name} " if len(self.names_) > 1 else ""
+            for state, (low, middle, high) in enumerate(spans.tolist()):
+                words[state] += (
+                    f"{'; ' if column else ''}{label}{low:.3g}, {middle:.3g}, {high:.3g}"
+                )
+        sections = state_sections(
+            learnt.initial, learnt.transitions, learnt.stationary, words, "5%, median, 95%"
+        )
+        return summary_of(
+            f"KernelHMM: {learnt.n_states} states, {kind}", self.diagnostics_, sections
+        )
 
     # -- within -----------------------------------------------------------------------------------
 

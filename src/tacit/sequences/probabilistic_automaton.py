@@ -16,6 +16,7 @@ from tacit.sequences.sequence_queries import CountedSequences
 
 if TYPE_CHECKING:
     from tacit.core.progress import Report
+    from tacit.core.summary import Summary
     from tacit.sequences.learn.probabilistic_automata import AutomatonSettings
     from tacit.sequences.model.automata import AutomatonTables
     from tacit.sequences.moments.prefixes import PrefixTree
@@ -191,6 +192,21 @@ class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
         from tacit.sequences.model.automata import spectral_radius
 
         return max(spectral_radius(part.steps) for part in self.parts_)
+
+    def summary(self) -> Summary:
+        """What was learnt, on a page: fit, choices, states of the automaton that counts most."""
+        from tacit.sequences.query.summaries import state_sections, summary_of, symbol_profiles
+
+        part = self.parts_[int(np.argmax(self.weights_))]
+        visits = np.maximum(part.automaton.past, 0.0)
+        words = symbol_profiles(part.emit, visits, [*self.symbols_, "(end)"])
+        sections = state_sections(
+            part.initial, part.through, visits, words, "more likely than overall"
+        )
+        n = len(self.parts_)
+        facts = {"automata that are averaged": n, "states of those shown": part.n_states}
+        title = f"ProbabilisticAutomaton: {self.n_states_} states, {len(self.symbols_)} symbols"
+        return summary_of(title, self.diagnostics_, sections, facts)
 
     # -- within -----------------------------------------------------------------------------------
 

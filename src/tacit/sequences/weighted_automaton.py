@@ -14,6 +14,7 @@ from tacit.sequences.model_files import WEIGHTED_AUTOMATON_FILE
 
 if TYPE_CHECKING:
     from tacit.core.progress import Report
+    from tacit.core.summary import Summary
     from tacit.sequences.learn.weighted_automata import WeightedChoice
     from tacit.sequences.model.automata import Automaton
     from tacit.sequences.model.chains import Operators
@@ -150,6 +151,18 @@ class WeightedAutomaton(FittedAutomaton):
         return np.asarray(
             values(own.initial, own.steps, own.through, own.stop, sequences.codes, sequences.ends)
         )
+
+    def summary(self) -> Summary:
+        """What was learnt, on a page: fit, choices, singular values."""
+        from tacit.core.summary import Section
+        from tacit.sequences.query.summaries import summary_of
+
+        self._check_fitted()
+        values = [float(each) for each in self.diagnostics_.get("singular_values", [])][:20]
+        rows = [[n + 1, each, n < self.rank_] for n, each in enumerate(values)]
+        spectrum = Section("singular values", columns=["", "value", "kept"], rows=rows)
+        title = f"WeightedAutomaton: rank {self.rank_}, {len(self.symbols_)} symbols"
+        return summary_of(title, self.diagnostics_, [spectrum])
 
     # -- within -----------------------------------------------------------------------------------
 
