@@ -40,7 +40,7 @@ from tacit.topics.query.documents import top_words
 from tacit.topics.query.quality import (
     coherence,
     completion_perplexity,
-    distinct_share,
+    distinct_fraction,
     topic_agreement,
 )
 from tacit.topics.topic_model import TopicModel
@@ -181,7 +181,12 @@ def scores(words, documents, test):
         for alpha in ALPHAS
     }
     tops = top_words(Topics(mixed, np.full(k, 1 / k), 1.0))
-    values = found[0.1], min(found.values()), coherence(tops, counts).mean(), distinct_share(tops)
+    values = (
+        found[0.1],
+        min(found.values()),
+        coherence(tops, counts).mean(),
+        distinct_fraction(tops),
+    )
     return dict(zip(SCORES, map(float, values), strict=True))
 
 

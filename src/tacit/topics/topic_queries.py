@@ -85,7 +85,7 @@ class TopicQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scored, Mo
         Parameters
         ----------
         X : see `fit`
-            Documents to count in which words meet.
+            Documents in which co-occurrences are counted.
         n_words : int
             Top words of each topic, two or more.
         """
@@ -172,10 +172,10 @@ class TopicQueries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Scored, Mo
         return documents
 
 
-def check_width(found: int, wanted: int) -> None:
+def check_width(n_words: int, expected: int) -> None:
     """Raise a `DataError` for documents over another number of words than the model's."""
-    if found != wanted:
+    if n_words != expected:
         raise DataError(
-            f"X has {found} features, but TopicModel is expecting {wanted} features as input: the documents "
-            f"are over {found} words; count them over those of the model (words_)"
+            f"X has {n_words} features, but TopicModel is expecting {expected} features as input: the "
+            f"documents are over {n_words} words; count them over those of the model (words_)"
         )

@@ -104,8 +104,8 @@ def test_a_scan_for_the_number_of_words_counts_as_a_pass(tmp_path):
     [
         ("1\n3\n1\n1 2 -1\n", "line 4, '1 2 -1': a negative number"),
         ("1\n3\n1\n1 2\n", "line 4, '1 2': a number is missing"),
-        ("1\n3\n1\n1 2 3 4\n", "no whole number"),
-        ("1\n3\n1\n1 2 1.5\n", "no whole number"),
+        ("1\n3\n1\n1 2 3 4\n", "expected a whole number"),
+        ("1\n3\n1\n1 2 1.5\n", "expected a whole number"),
         ("1\n3\n1\n1 4 1\n", "a word beyond the 3"),
         ("1\n3\n1\n1 0 1\n", "a word beyond the 3"),
         ("1\n3\n1\n2 1 1\n", "not one of 1 to 1"),
@@ -113,13 +113,13 @@ def test_a_scan_for_the_number_of_words_counts_as_a_pass(tmp_path):
         ("1\n3\n1\n1 1 99999999999\n", "above 2,147,483,647"),
         ("2 0:1\n", "first number is not that of the words"),
         ("1 0:1\n1 0:-2\n", "line 2, '1 0:-2': a negative number"),
-        ("1 0:1\n1 1\n", "no whole number"),
+        ("1 0:1\n1 1\n", "expected a whole number"),
         ("1 0:1\n\n1 1:1\n", "line 2, '': a number is missing"),
-        ("1 0:1\n1 1:1x\n", "no whole number"),
+        ("1 0:1\n1 1:1x\n", "expected a whole number"),
         ("2\n3\n4\n1 2 1\n1 3 0\n2 1 4\n", "has 3 of the 4 entries that its third line announces"),
         ("2\n3\n4\n", "has 0 of the 4 entries"),
         ("a rose is a rose\n", "begins with 'a rose is a rose'"),
-        ("", "holds no word counts"),
+        ("", "is not a file of word counts"),
     ],
 )
 def test_wrong_lines_are_named_with_the_reason(tmp_path, text, says):
@@ -133,13 +133,13 @@ def test_wrong_lines_are_named_with_the_reason(tmp_path, text, says):
 def test_a_form_that_is_asked_for_must_be_that_of_the_file(tmp_path):
     path = tmp_path / "documents.txt"
     path.write_text("1 0:1\n")
-    with pytest.raises(ArgumentError, match="form='csv' is not known"):
+    with pytest.raises(ArgumentError, match="form='csv'; choose"):
         read_documents(path, form="csv")
-    with pytest.raises(FileFormatError, match="is no UCI bag of words: its first three lines"):
+    with pytest.raises(FileFormatError, match="is not a UCI bag of words: its first three lines"):
         read_documents(path, form="uci")
     assert read_documents(path, form="text").words == ("0:1", "1")
     path.write_bytes(b"caf\xe9\n")
-    with pytest.raises(FileFormatError, match="is no UTF-8"):
+    with pytest.raises(FileFormatError, match="is not UTF-8"):
         read_documents(path, form="text")
 
 

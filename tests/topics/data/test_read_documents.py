@@ -188,7 +188,7 @@ def test_vocabularies_that_do_not_fit_are_refused(tmp_path):
         read_documents(COUNTS, {"a": "b"})
     with pytest.raises(ArgumentTypeError, match="words=3; give a path"):
         read_documents(COUNTS, 3)
-    with pytest.raises(DataError, match="'a' stands there twice"):
+    with pytest.raises(DataError, match="'a' occurs twice"):
         read_documents(COUNTS, ["a", "b", "a"])
     (tmp_path / "words.txt").write_text("a\nb\n")
     assert read_words(tmp_path / "words.txt") == ("a", "b")

@@ -9,7 +9,7 @@ from tacit.topics.model.topics import Topics
 from tacit.topics.query.quality import (
     coherence,
     completion_perplexity,
-    distinct_share,
+    distinct_fraction,
     halves,
     repetition,
     topic_agreement,
@@ -60,8 +60,8 @@ def test_coherence_is_the_normalised_information_of_pairs_of_words():
 
 
 def test_distinct_words_and_agreement_are_one_at_best():
-    assert distinct_share(np.array([[0, 1], [2, 3]])) == 1.0
-    assert distinct_share(np.array([[0, 1], [1, 0]])) == 0.5
+    assert distinct_fraction(np.array([[0, 1], [2, 3]])) == 1.0
+    assert distinct_fraction(np.array([[0, 1], [1, 0]])) == 0.5
     topics = np.random.default_rng(0).dirichlet(np.ones(6), size=4)
     assert topic_agreement(topics, topics[[2, 0, 3, 1]]) == pytest.approx(1.0)
     apart = np.kron(np.eye(2), np.full((1, 3), 1 / 3))

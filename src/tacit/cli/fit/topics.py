@@ -57,8 +57,8 @@ DocumentFile = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="Documents: UCI bag-of-words, LDA-C, or text with a document on each line; packed where it ends "
-        "in .gz, .bz2, .xz or .zst.",
+        help="Documents: UCI bag-of-words, LDA-C, or text with a document on each line; compressed if it "
+        "ends in .gz, .bz2, .xz or .zst.",
     ),
 ]
 WordFile = Annotated[
@@ -148,31 +148,33 @@ def topics(
     model.fit(_documents(data, vocabulary, form, rules, min_df, max_df, stop_words))
     model.set_params(progress=None)
     model.save(output)
-    _tell(model.diagnostics_, output, json=running.json)
+    _report(model.diagnostics_, output, json=running.json)
 
 
-def _tell(known: dict[str, Any], output: Path, *, json: bool) -> None:
+def _report(diagnostics: dict[str, Any], output: Path, *, json: bool) -> None:
     """Print what was learnt, in a line or as JSON."""
     from tacit.cli.output import console, print_json
 
     if json:
         names = ("n_topics", "n_documents", "n_empty", "n_short", "n_words", "n_tokens", "n_passes")
-        said = {"model": str(output), **{name: known[name] for name in (*names, "learn")}}
-        said["surplus"] = known.get("moments", {}).get("surplus", [])
-        if "perplexities" in known:
-            said["perplexities"] = known["perplexities"]
-        print_json(said)
+        facts = {"model": str(output), **{name: diagnostics[name] for name in (*names, "learn")}}
+        facts["surplus"] = diagnostics.get("moments", {}).get("surplus", [])
+        if "perplexities" in diagnostics:
+            facts["perplexities"] = diagnostics["perplexities"]
+        print_json(facts)
         return
     console().print(
-        f"{_topics(known)} of {known['n_documents']:,} documents, {known['n_words']:,} words; "
+        f"{_topics(diagnostics)} of {diagnostics['n_documents']:,} documents, "
+        f"{diagnostics['n_words']:,} words; "
         f"saved as {output}",
         markup=False,
     )
 
 
-def _topics(known: dict[str, Any]) -> str:
+def _topics(diagnostics: dict[str, Any]) -> str:
     """Number of topics, and of those that moments cannot tell from noise."""
-    number, surplus = known["n_topics"], len(known.get("moments", {}).get("surplus", []))
+    number = diagnostics["n_topics"]
+    surplus = len(diagnostics.get("moments", {}).get("surplus", []))
     said = f"{number} topic{'s' if number > 1 else ''}"
     return f"{said} ({surplus} surplus: not distinguishable from noise)" if surplus else said
 

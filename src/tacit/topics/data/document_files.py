@@ -1,4 +1,4 @@
-"""Files of word counts: UCI bag-of-words and LDA-C, plain or packed, read in batches of whole documents."""
+"""Files of word counts: UCI bag-of-words and LDA-C, compressed or not, read in batches of documents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tacit.errors import ArgumentError, DataError, FileFormatError
 from tacit.topics.data.documents import Counts, DocumentBatches
 
 FORMS = ("uci", "lda-c")
-_MANY = 2**31 - 1
+_MAX = 2**31 - 1
 _HEADER = re.compile(rb"\s*(\d+)\s*\n\s*(\d+)\s*\n\s*(\d+)\s*\n")
 _LINE = re.compile(rb"\s*\d+([ \t]+\d+:\d+)*[ \t\r]*\n")
 _PEEK = 1 << 16  # bytes; more than the header of any file
@@ -24,17 +24,17 @@ _PEEK = 1 << 16  # bytes; more than the header of any file
 def file_batches(
     path: Path, words: tuple[str, ...] | None = None, form: str = "auto"
 ) -> DocumentBatches:
-    """The documents of a file, batch by batch, as often as they are asked for.
+    """The documents of a file in batches, which can be read several times.
 
-    A file that does not say how many words there are (LDA-C without a vocabulary) is read once for that,
-    which counts as a pass.
+    A file without the number of words (LDA-C without a vocabulary) is read once for that, which counts as a
+    pass.
 
     Parameters
     ----------
     path : Path
-        Packed where it ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
+        Compressed if it ends in ``.gz``, ``.bz2``, ``.xz`` or ``.zst``.
     words : tuple of str, optional
-        The vocabulary; otherwise words are called by their places, from "0" on.
+        The vocabulary; by default words are named by their numbers, from "0" on.
     form : {"auto", "uci", "lda-c"}
         ``"uci"``: three lines with the numbers of documents, words and entries, then lines ``document word
         count``, both numbered from one, documents in order. ``"lda-c"``: a line for each document, ``number
@@ -48,7 +48,7 @@ def file_batches(
         The vocabulary does not fit.
     """
     if form not in ("auto", *FORMS):
-        raise ArgumentError(f'form={form!r} is not known; choose "auto", "uci" or "lda-c"')
+        raise ArgumentError(f'form={form!r}; choose "auto", "uci" or "lda-c"')
     start = _beginning(path)
     if form == "auto":
         form = _form_of(start, path)
@@ -56,11 +56,11 @@ def file_batches(
         return _uci(path, start, words)
     scanned = words is None
     if words is None:
-        size = max((batch.shape[1] for batch in _batches(path, "lda-c", _MANY, _MANY)), default=0)
+        size = max((batch.shape[1] for batch in _batches(path, "lda-c", _MAX, _MAX)), default=0)
         words = tuple(map(str, range(size)))
     n_words = len(words)
     batches = DocumentBatches(
-        lambda: _batches(path, "lda-c", _MANY, n_words), words, named=not scanned
+        lambda: _batches(path, "lda-c", _MAX, n_words), words, named=not scanned
     )
     batches.n_passes = int(scanned)
     return batches
@@ -70,8 +70,8 @@ def _uci(path: Path, start: bytes, words: tuple[str, ...] | None) -> DocumentBat
     header = _HEADER.match(start)
     if header is None:
         raise FileFormatError(
-            f"{str(path)!r} is no UCI bag of words: its first three lines are not the numbers of documents, "
-            f"words and entries"
+            f"{str(path)!r} is not a UCI bag of words: its first three lines are not the numbers of "
+            f"documents, words and entries"
         )
     n_documents, n_words = int(header[1]), int(header[2])
     if words is not None and len(words) != n_words:
@@ -113,9 +113,9 @@ def _form_of(start: bytes, path: Path) -> str:
         return form
     line = start.splitlines()[0][:60].decode(errors="replace") if start.strip() else ""
     raise FileFormatError(
-        f"{str(path)!r} holds no word counts: it begins with {line!r}; expected UCI bag-of-words (three "
-        f"lines with the numbers of documents, words and entries, then 'document word count') or LDA-C "
-        f"('number word:count ...')"
+        f"{str(path)!r} is not a file of word counts: it begins with {line!r}; expected UCI bag-of-words "
+        f"(three lines with the numbers of documents, words and entries, then 'document word count') or "
+        f"LDA-C ('number word:count ...')"
     )
 
 
@@ -128,7 +128,7 @@ def _batches(path: Path, form: str, n_documents: int, n_words: int) -> Iterator[
 
 
 class _Reader:
-    """A file that is being read: what is left of the last block, and how far it came."""
+    """A file that is being read: the rest of the last block, and the position."""
 
     def __init__(self, path: Path, form: str, n_documents: int, n_words: int) -> None:
         self.path, self.form, self.n_documents, self.n_words = path, form, n_documents, n_words
@@ -158,7 +158,7 @@ class _Reader:
         if last and self.seen < self.announced:
             raise FileFormatError(
                 f"{str(self.path)!r} has {self.seen} of the {self.announced} entries that its third line "
-                f"announces; it seems to be cut short, get the whole file"
+                f"announces; it seems to be cut short"
             )
         if state[ENDS]:
             entries = int(state[ENTRIES])
@@ -178,9 +178,7 @@ class _Reader:
         from tacit.topics.loops.documents import read_lines, read_triples
 
         text = np.frombuffer(whole, dtype=np.uint8)
-        most = (
-            len(whole) // 4 + 1
-        )  # an entry is four bytes at least: two numbers, what follows each
+        most = len(whole) // 4 + 1  # an entry has at least four bytes: two numbers and separators
         ids, counts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
         if self.form == "uci":
             ends = np.empty(self.n_documents - self.ended, dtype=np.int64)
@@ -193,18 +191,18 @@ class _Reader:
         from scipy.sparse import csr_array
 
         n_words = self.n_words
-        if n_words == _MANY:
+        if n_words == _MAX:
             n_words = int(ids.max()) + 1 if len(ids) else 0
         places = np.concatenate([[0], ends]).astype(np.int32)
-        found = csr_array((counts.copy(), ids.copy(), places), shape=(len(ends), n_words))
+        batch = csr_array((counts.copy(), ids.copy(), places), shape=(len(ends), n_words))
         if not ordered:
-            found.sum_duplicates()
-        return found
+            batch.sum_duplicates()
+        return batch
 
     def _wrong(self, why: int, whole: bytes, at: int) -> FileFormatError:
         from tacit.topics.loops import documents as loops
 
-        said = {
+        reasons = {
             loops.FIELDS: "a number is missing",
             loops.NEGATIVE: "a negative number; words are counted from zero up",
             loops.HUGE: "a number above 2,147,483,647",
@@ -218,5 +216,5 @@ class _Reader:
         shown = whole[at : at + 60].splitlines()[0].decode(errors="replace")
         return FileFormatError(
             f"{str(self.path)!r}, line {line}, {shown!r}: "
-            f"{said.get(why, 'something that is no whole number')}; expected {form!r}"
+            f"{reasons.get(why, 'expected a whole number')}; expected {form!r}"
         )

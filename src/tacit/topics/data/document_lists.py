@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from tacit.errors import ArgumentTypeError, DataError
 from tacit.topics.data.documents import Documents
 
-_MANY = 2**31 - 1
+_MAX = 2**31 - 1
 
 
 def documents_of_lists(X: Iterable[Any], words: tuple[str, ...] | None = None) -> Documents:
-    """How often each word occurs in each document of a list.
+    """The word counts of documents in a list.
 
     Parameters
     ----------
     X : iterable
-        Of each document its words, or a dict (a `collections.Counter`) of words and counts, or pairs of the
+        For each document its words, or a dict (a `collections.Counter`) of words and counts, or pairs of the
         number of a word, from zero, and its count (gensim's form).
     words : tuple of str, optional
         The vocabulary. Other words are left out; without it all words are taken in alphabetical order, and
@@ -35,8 +35,8 @@ def documents_of_lists(X: Iterable[Any], words: tuple[str, ...] | None = None) -
 
     Examples
     --------
-    >>> found = documents_of_lists([["rose", "a", "rose"], {"a": 3}])
-    >>> found.words, found.counts.toarray().tolist()
+    >>> documents = documents_of_lists([["rose", "a", "rose"], {"a": 3}])
+    >>> documents.words, documents.counts.toarray().tolist()
     (('a', 'rose'), [[1, 2], [3, 0]])
     >>> documents_of_lists([[(0, 1), (2, 5)], []]).counts.toarray().tolist()
     [[1, 0, 5], [0, 0, 0]]
@@ -52,16 +52,16 @@ def documents_of_lists(X: Iterable[Any], words: tuple[str, ...] | None = None) -
                 ids.append(place)
                 numbers.append(int(count))
         ends.append(len(ids))
-    found, order = places.vocabulary()
+    vocabulary, order = places.vocabulary()
     indices = order[np.array(ids, dtype=np.int64)]
     entries = np.array(numbers, dtype=np.int32), indices, np.array(ends)
-    counts = csr_array(entries, shape=(len(ends) - 1, len(found)))
+    counts = csr_array(entries, shape=(len(ends) - 1, len(vocabulary)))
     counts.sort_indices()
-    return Documents(counts, found, named=words is not None or not places.largest >= 0)
+    return Documents(counts, vocabulary, named=words is not None or not places.largest >= 0)
 
 
 def _counted(document: Any, number: int) -> Mapping[Any, Any]:
-    """The words of a document and how often each occurs."""
+    """The words of a document with their counts."""
     if isinstance(document, Mapping):
         return document
     if isinstance(document, str | bytes) or not isinstance(document, Iterable):
@@ -83,32 +83,32 @@ def _counted(document: Any, number: int) -> Mapping[Any, Any]:
 
 
 def _added_pairs(pairs: list[Any], number: int) -> dict[Any, Any]:
-    found: dict[Any, Any] = {}
+    counts: dict[Any, Any] = {}
     for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise ArgumentTypeError(
                 f"document {number}: {pair!r} is no pair of a word, or its number, and a count"
             )
-        found[pair[0]] = found.get(pair[0], 0) + pair[1]
-    return found
+        counts[pair[0]] = counts.get(pair[0], 0) + pair[1]
+    return counts
 
 
 def _checked_count(count: Any, word: Any, number: int) -> bool:
     """Whether a count is positive; one that is no count is an error."""
-    if type(count) is int and 0 < count <= _MANY:  # nearly all of them
+    if type(count) is int and 0 < count <= _MAX:  # nearly all of them
         return True
-    known = float(count) if isinstance(count, Real) else -1.0
-    if not 0 <= known <= _MANY or known != int(known):
-        shown = f"{known:g}" if isinstance(count, Real) else repr(count)
+    value = float(count) if isinstance(count, Real) else -1.0
+    if not 0 <= value <= _MAX or value != int(value):
+        shown = f"{value:g}" if isinstance(count, Real) else repr(count)
         raise DataError(
             f"document {number}: the count of {word!r} is {shown}; counts are whole numbers that are not "
             f"negative, without weights such as tf-idf"
         )
-    return known > 0
+    return value > 0
 
 
 class _Places:
-    """The columns of words: those of a vocabulary, or of all words in the order they are met."""
+    """The columns of words: those of a vocabulary, or of all words in the order they occur."""
 
     def __init__(self, words: tuple[str, ...] | None) -> None:
         self.words = words
@@ -121,7 +121,7 @@ class _Places:
             if self.words is None:
                 return self.known.setdefault(word, len(self.known))
             return self.known.get(word, -1)
-        most = _MANY if self.words is None else len(self.words)
+        most = _MAX if self.words is None else len(self.words)
         place = int(word) if isinstance(word, Integral) else -1
         if not 0 <= place < most:
             raise DataError(
@@ -131,7 +131,7 @@ class _Places:
         return place
 
     def vocabulary(self) -> tuple[tuple[str, ...], NDArray[np.int32]]:
-        """The words, and the column of each place that was given."""
+        """The words in alphabetical order, and the new column of each."""
         if self.words is not None:
             return self.words, np.arange(len(self.words), dtype=np.int32)
         if self.largest >= 0:
@@ -143,8 +143,8 @@ class _Places:
             return tuple(map(str, range(self.largest + 1))), np.arange(
                 self.largest + 1, dtype=np.int32
             )
-        found = np.array([*self.known], dtype=object)
-        order = np.argsort(found)
-        columns = np.empty(len(found), dtype=np.int32)
-        columns[order] = np.arange(len(found), dtype=np.int32)
-        return tuple(map(str, found[order])), columns
+        words = np.array([*self.known], dtype=object)
+        order = np.argsort(words)
+        columns = np.empty(len(words), dtype=np.int32)
+        columns[order] = np.arange(len(words), dtype=np.int32)
+        return tuple(map(str, words[order])), columns

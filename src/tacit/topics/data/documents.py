@@ -21,7 +21,7 @@ SAMPLE = 2000  # documents kept of those that are not in memory, evenly spread
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """How often each word occurs in each document.
+    """Counts of words in documents.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class Documents:
 
     @property
     def lengths(self) -> Integers:
-        """(document,) the words of each document, as often as they occur."""
+        """(document,) number of words of each document."""
         return np.asarray(self.counts.sum(axis=1, dtype=np.int64), dtype=np.int64).ravel()
 
     def part(self, places: Any) -> Documents:
@@ -55,7 +55,7 @@ class Documents:
         return Documents(self.counts[places], self.words, self.named)
 
     def lists(self) -> list[list[str]]:
-        """The words of each document, each as often as it occurs, in the order of the vocabulary.
+        """Documents as lists of words, repeated by their counts, in the order of the vocabulary.
 
         Examples
         --------
@@ -83,13 +83,13 @@ class DocumentBatches:
     Parameters
     ----------
     read : callable
-        Gives, each time it is called, the batches from the first on: scipy CSR arrays (document, word).
+        Returns a new iterator over the batches: scipy CSR arrays (document, word).
     words : tuple of str
         The vocabulary.
     n_documents : int, optional
-        How many documents there are; otherwise that is known after the first pass.
+        Number of documents; by default counted in the first pass.
     named : bool
-        Whether the words are the user's own; otherwise they are places.
+        Whether the user gave the words; otherwise they are column numbers.
     in_memory : bool
         Whether there is one batch, which stays the same.
 
@@ -160,13 +160,13 @@ class DocumentBatches:
             At most 2000.
         """
         if self.in_memory:
-            found = next(self._checked())
+            documents = next(self._checked())
         else:
             if self.n_passes == 0:
                 for _ in self:
                     pass
-            found = self._kept.documents() if self._kept.parts else self.first(0)
-        return found[:: max(found.shape[0] // size, 1)]
+            documents = self._kept.documents() if self._kept.parts else self.first(0)
+        return documents[:: max(documents.shape[0] // size, 1)]
 
     def _checked(self) -> Iterator[Counts]:
         for batch in self._read():
@@ -183,18 +183,18 @@ class _Kept:
 
     def __init__(self) -> None:
         self.parts: list[Counts] = []
-        self.every, self.n_kept, self.n_seen = 1, 0, 0
+        self.step, self.n_kept, self.n_read = 1, 0, 0
 
-    def add(self, batch: Counts, seen: int) -> None:
-        """Keep some of a batch, before which so many documents came, unless it was seen before."""
-        if seen < self.n_seen:
+    def add(self, batch: Counts, n_before: int) -> None:
+        """Keep some documents of a batch, unless it was read before; `n_before` documents precede it."""
+        if n_before < self.n_read:
             return
-        self.n_seen = seen + batch.shape[0]
-        self.parts.append(batch[-seen % self.every :: self.every])
+        self.n_read = n_before + batch.shape[0]
+        self.parts.append(batch[-n_before % self.step :: self.step])
         self.n_kept += self.parts[-1].shape[0]
         while self.n_kept >= 2 * SAMPLE:
             self.parts = [self.documents()[::2]]
-            self.every, self.n_kept = 2 * self.every, self.parts[0].shape[0]
+            self.step, self.n_kept = 2 * self.step, self.parts[0].shape[0]
 
     def documents(self) -> Counts:
         """All that are kept."""

@@ -1,4 +1,4 @@
-"""Which words of documents are kept."""
+"""Documents restricted to some words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def keep_words(
     stop_words: Collection[str] = (),
     form: Callable[[str], bool] | None = None,
 ) -> Documents:
-    """The same documents without words that are too rare, too common, or of no interest.
+    """Documents without words that are too rare, too frequent, or stop words.
 
     Parameters
     ----------
@@ -31,11 +31,11 @@ def keep_words(
     min_df : int
         Words of fewer documents are left out.
     max_df : float
-        So are words of more than this share of the documents,
+        Words of more than this fraction of the documents are left out.
     stop_words : collection of str
-        these words, in lower case,
+        Words to leave out, in lower case.
     form : callable, optional
-        and words that it says False of, for instance `plain_word`.
+        Words for which it returns False are left out; for instance `plain_word`.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def keep_words(
 
 
 def over_words(documents: Documents, words: Sequence[str]) -> Documents:
-    """The same documents counted over other words: those that are not among them are left out.
+    """Documents over another vocabulary; other words are left out.
 
     Parameters
     ----------
@@ -93,15 +93,15 @@ def over_words(documents: Documents, words: Sequence[str]) -> Documents:
     if names == documents.words:
         return documents
     places = {word: place for place, word in enumerate(names)}
-    found = np.array([places.get(word, -1) for word in documents.words], dtype=np.int64)
-    if not (found >= 0).any():
+    columns = np.array([places.get(word, -1) for word in documents.words], dtype=np.int64)
+    if not (columns >= 0).any():
         raise DataError(
             f"none of the {len(names)} words, such as {names[0]!r}, is among those of the documents, such as "
             f"{documents.words[0]!r}; were they counted over another vocabulary?"
         )
-    known = np.flatnonzero(found >= 0)
+    known = np.flatnonzero(columns >= 0)
     ones = np.ones(len(known), dtype=np.int32)
-    turn = csr_array((ones, (known, found[known])), shape=(documents.n_words, len(names)))
-    counts = csr_array(documents.counts @ turn)
+    selection = csr_array((ones, (known, columns[known])), shape=(documents.n_words, len(names)))
+    counts = csr_array(documents.counts @ selection)
     counts.sort_indices()
     return Documents(counts, names)

@@ -27,7 +27,7 @@ _LARGEST = 2**31 - 1
 
 
 def read_documents(X: Any, words: Any = None, *, form: str = "auto") -> Documents:
-    """How often each word occurs in each document, in memory.
+    """The word counts of documents, in memory.
 
     Parameters
     ----------
@@ -205,8 +205,8 @@ def _checked(X: Any) -> Counts:
             f"counts are a matrix (document, word), but this has {X.ndim} dimension(s). Reshape your data: "
             f"X.reshape(1, -1) if it is one document"
         )
-    found = csr_array(_numbers(X))
-    data = found.data
+    counts = csr_array(_numbers(X))
+    data = counts.data
     if not np.isfinite(data).all():
         raise DataError(
             "counts are whole numbers, but some are missing or infinite (NaN, inf); a word that is not in a "
@@ -225,11 +225,11 @@ def _checked(X: Any) -> Counts:
         )
     if len(data) and data.max() > _LARGEST:
         raise DataError(f"a count of {data.max():g} is above {_LARGEST}")
-    if not found.has_canonical_format or data.dtype != np.int32 or not data.all():
-        found = found.astype(np.int32)  # a copy: what was given stays as it is
-        found.sum_duplicates()
-        found.eliminate_zeros()
-    return found
+    if not counts.has_canonical_format or data.dtype != np.int32 or not data.all():
+        counts = counts.astype(np.int32)  # a copy, since the input is never changed
+        counts.sum_duplicates()
+        counts.eliminate_zeros()
+    return counts
 
 
 def _numbers(X: Any) -> Any:

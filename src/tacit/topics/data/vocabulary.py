@@ -1,4 +1,4 @@
-"""The words that documents are counted over."""
+"""The vocabulary of documents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tacit.topics.data.documents import Documents
 
 
 def vocabulary_of(words: Any) -> tuple[str, ...] | None:
-    """The vocabulary that was given, each word in the place of its column; None where none was.
+    """The given vocabulary, words in the order of their columns; None if none was given.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def text_lines(path: Path) -> list[str]:
     try:
         text = b"".join(blocks).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileFormatError(f"{str(path)!r} is no UTF-8: {error}") from error
+        raise FileFormatError(f"{str(path)!r} is not UTF-8: {error}") from error
     lines = text.removesuffix("\n").split("\n") if text else []
     return [line.removesuffix("\r") for line in lines]
 
@@ -92,12 +92,12 @@ def different(words: tuple[str, ...], where: str) -> tuple[str, ...]:
     if len(set(words)) < len(words):
         seen: set[str] = set()
         twice = next(word for word in words if word in seen or seen.add(word))  # type: ignore[func-returns-value]
-        raise DataError(f"{where}: the word {twice!r} stands there twice; words must differ")
+        raise DataError(f"{where}: the word {twice!r} occurs twice; words must differ")
     return words
 
 
 def with_words(documents: Documents, words: tuple[str, ...] | None) -> Documents:
-    """The same documents, whose words must be those given where they have names of their own."""
+    """The documents with the given words, which must be the same if the documents have words."""
     if words is None or (documents.named and documents.words == words):
         return documents
     if documents.named:
@@ -115,12 +115,12 @@ def fitting(documents: Documents) -> Documents:
     return documents
 
 
-def other_words(found: tuple[str, ...], wanted: tuple[str, ...]) -> str:
-    """What to say of two vocabularies that are not the same."""
-    strange = sorted(set(found) - set(wanted))
+def other_words(words: tuple[str, ...], expected: tuple[str, ...]) -> str:
+    """The message about a vocabulary that is not the expected one."""
+    strange = sorted(set(words) - set(expected))
     what = "their order is another"
-    if len(found) != len(wanted):
-        what = f"there are {len(found)} words, not {len(wanted)}"
+    if len(words) != len(expected):
+        what = f"there are {len(words)} words, not {len(expected)}"
     elif strange:
         what = f"the word {strange[0]!r} is not among those expected"
     return f"the documents are over another vocabulary: {what}; count them over the same words"

@@ -225,11 +225,11 @@ class _MixedDocuments:
         """The terms of the objective from the prior and the totals of documents."""
         alpha = self.steps.alpha
         totals = np.log(np.maximum(self.lengths + alpha * len(self.alpha), _TINY))
-        known = -float(self.lengths @ totals)
+        terms = -float(self.lengths @ totals)
         if alpha > 0:
             logs = np.log(self.used).sum(axis=1, dtype=np.float64)
-            known += alpha * float((logs - len(self.alpha) * totals).sum())
-        return known
+            terms += alpha * float((logs - len(self.alpha) * totals).sum())
+        return terms
 
     def _all(self, work: Callable[[int, int], Any], cuts: list[int]) -> list[Any]:
         if self.n_jobs == 1:

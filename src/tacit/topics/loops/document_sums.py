@@ -8,12 +8,12 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def project(starts, places, counts, columns, sums):
-    """What the words of each document sum to: ``sums = counts @ columns``.
+    """The projections of documents: ``sums = counts @ columns``.
 
     Parameters
     ----------
-    starts : (document + 1,)  where each document begins
-    places, counts : (entry,)  its words, and how often each occurs
+    starts : (document + 1,)  the first entry of each
+    places, counts : (entry,)  words and their counts
     columns : (word, column)
     sums : (document, column)  overwritten
     """

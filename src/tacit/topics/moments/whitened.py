@@ -88,7 +88,7 @@ def topic_moments(
     Raises
     ------
     RankError
-        If pairs do not have so many directions; it says how many.
+        Pairs have fewer directions; it says how many.
     """
     directions = pair_directions(
         source,
@@ -123,7 +123,7 @@ def pair_directions(
     room = int(occurs.sum())  # there are no more directions than words
     root = np.sqrt(pairs.mean) if scaled else occurs.astype(np.float64)
     scale = np.divide(1.0, root, out=np.zeros(size), where=occurs)
-    # The first columns came before the scale was known: they count as columns over the scale.
+    # The first columns were drawn before the scale was known: they are columns over the scale.
     first, turn = np.linalg.qr(root[:, None] * block[:, :room])
     image = np.linalg.solve(turn.T, (scale[:, None] * pairs.product[:, :room]).T).T
     basis, images = _product_space(source, scale, first, image, min(n_products * width, room))
@@ -133,10 +133,10 @@ def pair_directions(
     workable = int((values > _ZERO * values[0]).sum())
     if n_topics > workable:
         raise RankError(
-            f"n_topics={n_topics} asked for, but the pairs of words have only {workable} positive "
+            f"n_topics={n_topics}, but the pairs of words have only {workable} positive "
             f"eigenvalues; give {workable} or fewer, or more documents"
         )
-    # Counting errors of scaled pairs have variances that are a product, of one factor for each word.
+    # The variances of counting errors of scaled pairs are products of a factor per word.
     factors = scale**2 * pairs.mean
     noise = 2 * np.sqrt(factors.max() * factors.sum()) * pairs.error
     p = _with_spare(n_topics, values, noise) if n_spare == "auto" else n_topics + n_spare
@@ -169,10 +169,10 @@ def _product_space(
 
 
 def _new_columns(columns: Array, known: Array) -> Array:
-    """Orthonormal columns that span the rest of some when known orthonormal ones are taken away.
+    """An orthonormal basis of columns after projection on the complement of known orthonormal columns.
 
-    A factor of Cholesky is several times as fast as reflections, and as exact where the rest is far from
-    dependent. Where it is not, some of it is rounding, and has to be made orthogonal once more.
+    Cholesky factors are several times as fast as QR, and as exact if the projected columns are far from
+    dependent. Otherwise part of them is rounding, and QR is needed, twice.
     """
     rest = columns - known @ (known.T @ columns)
     lengths = np.linalg.norm(rest, axis=0)
@@ -221,7 +221,7 @@ def whitened(moments: TopicMoments, alpha0: float) -> Whitened:
     workable = int((eigenvalues > _ZERO * max(eigenvalues[0], 0.0)).sum())
     if workable < len(eigenvalues):
         raise RankError(
-            f"n_topics={len(eigenvalues)} asked for, but with alpha0={alpha0:g} the pairs of words have only "
+            f"n_topics={len(eigenvalues)}, but with alpha0={alpha0:g} the pairs of words have only "
             f"{workable} positive eigenvalues; give {workable} or fewer topics, or a smaller alpha0"
         )
     mixed = symmetric_sum(second[:, :, None] * first)

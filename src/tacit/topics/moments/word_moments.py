@@ -18,22 +18,23 @@ from tacit.errors import ArgumentError, DataError
 Array = NDArray[np.float64]
 
 BLOCK = 1024  # documents whose triples are summed at once
-# The bounds of "auto" on the counts of a word in a document, and the share of words that they must leave.
-LEAST_CAP, MOST_EVEN, MOST_LOST = 10, 20, 0.5
+# Bounds of "auto" on the counts of a word in a document, absolute and relative to uniform use; documents that
+# lose more than this fraction of their words by them are left out.
+MIN_CAP, MAX_RATIO, MAX_LOST = 10, 20, 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Weighting:
-    """How much each document, and each word of it, counts.
+    """Weights of documents and of their words.
 
     Parameters
     ----------
     by : {"pool", "length", "document"}
-        What counts alike: all pairs (and triples) of words of all documents, all words, or all documents.
+        What has equal weight: all pairs (and triples) of words, all words, or all documents.
     cap : int, optional
-        A word counts at most so often in one document, against documents that repeat one word. ``"auto"``
-        leaves out documents that would lose half of their words by a bound of 10, or of 20 times as often
-        as if all words of the vocabulary were used alike, and takes the others as they are.
+        The most that a word counts in one document, against documents that repeat one word. ``"auto"`` leaves
+        out documents that would lose half of their words by a bound of 10, or of 20 times the count under
+        uniform use of the vocabulary, and does not bound the others.
     """
 
     by: Literal["pool", "length", "document"] = "pool"
@@ -59,9 +60,9 @@ class Weighting:
         n_documents = len(starts) - 1
         lengths = _lengths(starts, counts)
         if self.cap == "auto":
-            most = np.maximum(LEAST_CAP, MOST_EVEN * lengths // batch.shape[1])
-            kept = np.minimum(counts, np.repeat(most, np.diff(starts)).astype(counts.dtype))
-            lengths = np.where(_lengths(starts, kept) > MOST_LOST * lengths, lengths, 0.0)
+            caps = np.maximum(MIN_CAP, MAX_RATIO * lengths // batch.shape[1])
+            kept = np.minimum(counts, np.repeat(caps, np.diff(starts)).astype(counts.dtype))
+            lengths = np.where(_lengths(starts, kept) > MAX_LOST * lengths, lengths, 0.0)
         elif self.cap is not None:
             counts = np.minimum(counts, self.cap)
             lengths = _lengths(starts, counts)
@@ -69,15 +70,15 @@ class Weighting:
         if self.by == "pool":
             second, third = (pairs > 0).astype(np.float64), (triples > 0).astype(np.float64)
         else:
-            own = lengths if self.by == "length" else np.ones(n_documents)
-            second = np.divide(own, pairs, out=np.zeros(n_documents), where=pairs > 0)
-            third = np.divide(own, triples, out=np.zeros(n_documents), where=triples > 0)
+            weights = lengths if self.by == "length" else np.ones(n_documents)
+            second = np.divide(weights, pairs, out=np.zeros(n_documents), where=pairs > 0)
+            third = np.divide(weights, triples, out=np.zeros(n_documents), where=triples > 0)
         return WeightedBatch(starts, places, counts, lengths, second, third)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightedBatch:
-    """Some documents, and the weights of each of their pairs and triples of words."""
+    """Documents with the weights of their pairs and triples of words."""
 
     starts: NDArray[Any]  # (document + 1,)
     places: NDArray[Any]  # (entry,)
@@ -104,11 +105,11 @@ class WeightedBatch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairSums:
-    """Sums over ordered pairs of words of documents, multiplied with some columns."""
+    """Sums over ordered pairs of words of documents, times some columns."""
 
-    spread: Array  # (word, column)  with the pairs of an occurrence and itself
-    once: Array  # (word,)  those pairs: weights of pairs times counts
-    first: Array  # (word,)  how often each word is the first of a pair
+    spread: Array  # (word, column)  including pairs of an occurrence with itself
+    once: Array  # (word,)  these pairs: weights of pairs times counts
+    first: Array  # (word,)  sums of pairs by their first word
     total: float  # of all pairs
     squares: float  # of the weights of all pairs
     n_documents: int  # with two words or more
@@ -116,7 +117,7 @@ class PairSums:
 
     @staticmethod
     def empty(size: int, width: int) -> PairSums:
-        """No document yet, with so many words in the vocabulary and so many columns."""
+        """The sums of no document, for a vocabulary of `size` and `width` columns."""
         return PairSums(np.zeros((size, width)), np.zeros(size), np.zeros(size), 0.0, 0.0, 0, 0.0)
 
     @staticmethod
@@ -139,9 +140,9 @@ class PairSums:
             weighted = weighting.of(batch)
             for part in weighted.blocks:
                 entries = part.starts, part.places, part.counts
-                own = rows[: len(part.lengths)]
-                project(*entries, columns, own)
-                spread(*entries, part.second, own, sums.spread)
+                projected = rows[: len(part.lengths)]
+                project(*entries, columns, projected)
+                spread(*entries, part.second, projected, sums.spread)
                 first = part.second * (part.lengths - 1)
                 spread_weights(*entries, part.second, first, sums.once, sums.first)
             pairs = weighted.lengths * (weighted.lengths - 1)
@@ -163,40 +164,40 @@ class PairSums:
         )
 
     def product(self, columns: Array) -> PairProduct:
-        """The shares of pairs, multiplied with the columns that the sums were taken with."""
+        """The probabilities of pairs, times the columns of the sums."""
         if not self.total > 0:
             raise DataError(
-                "no document has two words or more; topics are found from words that meet in documents: give "
-                "longer ones"
+                "no document has two words or more; topics are learnt from pairs of words: give longer "
+                "documents"
             )
-        found = (self.spread - self.once[:, None] * columns) / self.total
-        # An entry of the shares, over the root of those of its words, has about this error.
+        product = (self.spread - self.once[:, None] * columns) / self.total
+        # About the error of a pair's probability, over the root of the product of its words' probabilities.
         error = np.sqrt(2 * self.squares) / self.total
-        return PairProduct(found, self.first / self.total, float(error), self.n_documents)
+        return PairProduct(product, self.first / self.total, float(error), self.n_documents)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairProduct:
-    """Shares of pairs of words, times some columns, and the shares of single words."""
+    """Probabilities of pairs of words, times some columns, and of single words."""
 
     product: Array  # (word, column)
     mean: Array  # (word,)  sums to one
-    error: float  # of one share of a pair, over the root of the product of the shares of its words
+    error: float  # of a pair, over the root of the product of the probabilities of its words
     n_documents: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TripleSums:
-    """Sums over ordered triples of words of documents, each word as its row of some columns."""
+    """Sums over ordered triples of words of documents; a word is its row of some columns."""
 
-    cube: Array  # (p, p, p)  symmetric; with occurrences that meet themselves
+    cube: Array  # (p, p, p)  symmetric; including triples that repeat an occurrence
     spread: Array  # (word, p)
     once: Array  # (word,)
     total: float
 
     @staticmethod
     def empty(size: int, width: int) -> TripleSums:
-        """No document yet, with so many words in the vocabulary and so many columns."""
+        """The sums of no document, for a vocabulary of `size` and `width` columns."""
         return TripleSums(np.zeros((width,) * 3), np.zeros((size, width)), np.zeros(size), 0.0)
 
     @staticmethod
@@ -220,11 +221,11 @@ class TripleSums:
             weighted = weighting.of(batch)
             for part in weighted.blocks:
                 entries = part.starts, part.places, part.counts
-                own = rows[: len(part.lengths)]
-                project(*entries, columns, own)
-                spread(*entries, part.third, own, sums.spread)
+                projected = rows[: len(part.lengths)]
+                project(*entries, columns, projected)
+                spread(*entries, part.third, projected, sums.spread)
                 spread_weights(*entries, part.third, part.third, sums.once, unused)
-                _add_cubes(own, part.third, sums.cube)
+                _add_cubes(projected, part.third, sums.cube)
             lengths = weighted.lengths
             total += float(weighted.third @ (lengths * (lengths - 1) * (lengths - 2)))
         return TripleSums(_mirrored(sums.cube), sums.spread, sums.once, total)
@@ -238,22 +239,22 @@ class TripleSums:
         )
 
     def third(self, columns: Array) -> Array:
-        """(p, p, p) shares of triples in the columns that the sums were taken with."""
+        """(p, p, p) probabilities of triples in the columns of the sums."""
         if not self.total > 0:
             raise DataError(
-                "no document has three words or more; topics are found from three words that meet: give "
-                'longer documents, or learn="em", which does without moments'
+                "no document has three words or more; topics are learnt from triples of words: give longer "
+                'documents, or learn="em", which needs no moments'
             )
         # Two of the three, or all three, are one occurrence: -sym(w w z) + 2 n w w w, with z the spread rows.
-        met = self.spread - (2 / 3) * self.once[:, None] * columns
+        repeated = self.spread - (2 / 3) * self.once[:, None] * columns
         same = np.zeros(self.cube.shape)
         for first in range(0, len(columns), BLOCK):
-            _add_products(columns[first : first + BLOCK], met[first : first + BLOCK], same)
+            _add_products(columns[first : first + BLOCK], repeated[first : first + BLOCK], same)
         return np.asarray((self.cube - symmetric_sum(_mirrored_pairs(same))) / self.total)
 
 
 class MomentSource(Protocol):
-    """Where shares of pairs and triples come from: documents, or an exact model."""
+    """A source of probabilities of pairs and triples: documents, or an exact model."""
 
     @property
     def size(self) -> int:
@@ -261,64 +262,64 @@ class MomentSource(Protocol):
         ...
 
     def pairs(self, columns: Array) -> PairProduct:
-        """Shares of pairs, multiplied with some columns (word, column)."""
+        """Probabilities of pairs, times some columns (word, column)."""
         ...
 
     def triples(self, columns: Array) -> Array:
-        """(p, p, p) shares of triples, each word as its row of some columns (word, p)."""
+        """(p, p, p) probabilities of triples, each word as its row of some columns (word, p)."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class DocumentMoments:
-    """Shares of pairs and triples of words of documents; each question reads the documents once."""
+    """Probabilities of pairs and triples of words in documents; each call reads the documents once."""
 
     batches: Iterable[Any]  # of (document, word) sparse; can be read again
     size: int
     weighting: Weighting = Weighting()
 
     def pairs(self, columns: Array) -> PairProduct:
-        """Shares of pairs, multiplied with some columns (word, column)."""
+        """Probabilities of pairs, times some columns (word, column)."""
         return PairSums.of(self.batches, columns, self.weighting).product(columns)
 
     def triples(self, columns: Array) -> Array:
-        """(p, p, p) shares of triples, each word as its row of some columns (word, p)."""
+        """(p, p, p) probabilities of triples, each word as its row of some columns (word, p)."""
         return TripleSums.of(self.batches, columns, self.weighting).third(columns)
 
 
 def _lengths(starts: NDArray[Any], counts: NDArray[Any]) -> Array:
-    """(document,) words of each document, as often as they count."""
+    """(document,) the sums of the counts of documents."""
     sums = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
     return np.asarray(sums[starts[1:]] - sums[starts[:-1]], dtype=np.float64)
 
 
 def symmetric_sum(cube: Array) -> Array:
-    """The sum of a cube that is symmetric in its first two axes over the three places of its last."""
+    """The sum over the three positions of the last axis of a cube that is symmetric in the first two."""
     return np.asarray(cube + cube.transpose(0, 2, 1) + cube.transpose(2, 1, 0))
 
 
 def _add_cubes(rows: Array, weights: Array, cube: Array) -> None:
-    """Add third powers of rows to the part of a cube whose last two places are not below its first."""
+    """Add third powers of rows to the entries of a cube with the smallest index first."""
     for place in range(rows.shape[1]):
         later = rows[:, place:]
         cube[place, place:, place:] += later.T @ ((weights * rows[:, place])[:, None] * later)
 
 
 def _add_products(rows: Array, others: Array, cube: Array) -> None:
-    """Add ``r_a r_b o_c`` to the part of a cube whose second place is not below its first."""
+    """Add ``r_a r_b o_c`` to the entries of a cube with a <= b."""
     for place in range(rows.shape[1]):
         cube[place, place:] += (rows[:, [place]] * rows[:, place:]).T @ others
 
 
 def _mirrored_pairs(cube: Array) -> Array:
-    """The cube, symmetric in its first two axes, whose entries with the smaller of them first are given."""
+    """The cube, symmetric in its first two axes, from its entries with the smaller of these first."""
     one, two = np.tril_indices(len(cube), -1)
     cube[one, two] = cube[two, one]
     return cube
 
 
 def _mirrored(cube: Array) -> Array:
-    """The symmetric cube whose entries with the smallest place first are given."""
+    """The symmetric cube from its entries with the smallest index first."""
     p = len(cube)
     places = np.indices((p, p, p))
     return np.asarray(cube[tuple(np.sort(places.reshape(3, -1), axis=0))].reshape(p, p, p))

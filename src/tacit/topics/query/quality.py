@@ -120,8 +120,8 @@ def coherence(tops: NDArray[Any], counts: Counts) -> Array:
     return values
 
 
-def distinct_share(tops: NDArray[Any]) -> float:
-    """The share of the top words of all topics that are different words: 1 where no topics share any.
+def distinct_fraction(tops: NDArray[Any]) -> float:
+    """The fraction of the top words of all topics that are distinct: 1 if topics have none in common.
 
     Parameters
     ----------
