@@ -18,7 +18,7 @@ from tacit.messages.evidence import Evidence
 from tacit.messages.mixture import Mixture
 from tacit.toy import random_tables, sample_codes
 from tacit.toy.trees import caterpillar
-from tacit.trees.learn.fitted import keep
+from tacit.trees.learn.fit import keep
 from tacit.trees.learn.learners import Learnt
 from tacit.trees.learn.selection import candidates as choosing
 from tacit.trees.model.components import topology_of

@@ -11,7 +11,7 @@ from tacit import ChowLiuTree, LatentClass, LatentTree
 from tacit.core.input.read_table import read_table
 from tacit.errors import BinningWarning, DataError, RankError, TacitError
 from tacit.toy import random_tree_model
-from tacit.trees.learn.learners import WAYS
+from tacit.trees.learn.learners import LEARNERS
 
 MODEL = random_tree_model(5, n_categories=[2, 3, 3, 2, 4], diagonal=2.0, random_state=0)
 CODES = MODEL.sample(300, random_state=1)
@@ -104,7 +104,7 @@ def test_chunks_and_threads_do_not_show(estimator):
             assert again.diagnostics_.get(key) == diagnostics.get(key)
 
 
-@pytest.mark.parametrize("learn", WAYS)
+@pytest.mark.parametrize("learn", LEARNERS)
 def test_answers_do_not_depend_on_the_names_of_categories(learn):
     """The same rows as integers and as text; text sorts like the integers here."""
     numbers = LatentTree(2, "((x0,x1),(x2,x3),x4);", learn=learn).fit(CODES)
@@ -158,7 +158,7 @@ def repeated(weights):
     return np.repeat(np.arange(len(weights)), weights)
 
 
-@pytest.mark.parametrize("learn", WAYS)
+@pytest.mark.parametrize("learn", LEARNERS)
 def test_integer_weights_count_like_repeated_rows(learn):
     weights = np.random.default_rng(0).integers(0, 4, 300)
     rows = CODES[repeated(weights)]
@@ -228,7 +228,7 @@ ODD = odd_tables()
 
 
 @pytest.mark.parametrize("structure", ["hidden-chow-liu", "star", "chow-liu"])
-@pytest.mark.parametrize("learn", WAYS)
+@pytest.mark.parametrize("learn", LEARNERS)
 @pytest.mark.parametrize("name", ODD)
 def test_odd_tables_are_learnt_from_or_refused_in_words(name, learn, structure):
     X = ODD[name]

@@ -108,7 +108,7 @@ def climb_accelerated(
     ----------
     step : callable
     start : (p,) array
-        Positive parameters; entries that are zero stay zero.
+        Positive parameters, which are normalised first; entries that are zero stay zero.
     stop : callable
     normalise : callable
         Brings positive parameters back to where they are allowed (rows that sum to one).
@@ -119,7 +119,7 @@ def climb_accelerated(
     """
     from tacit.core.loops.acceleration import extrapolate
 
-    values = start
+    values = normalise(start)
     objective, image, mass = step(values)
     trace = [objective]
     points = np.empty((memory + 1, len(start)))

@@ -15,7 +15,7 @@ from tacit.errors import ArgumentError, ArgumentTypeError, NotAvailableError
 from tacit.junction.learn.learners import JUNCTION_WAYS, JunctionJob
 from tacit.junction.learn.plan import JunctionPlan, plan_of
 from tacit.junction.model_files import JUNCTION_FILE, given_graph, restored_junction
-from tacit.trees.learn.fitted import keep
+from tacit.trees.learn.fit import keep
 from tacit.trees.learn.learners import Learnt, Settings, check_stopping
 from tacit.trees.model.components import topology_of
 from tacit.trees.tree_model import TreeModel

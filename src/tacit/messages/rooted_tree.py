@@ -36,6 +36,11 @@ class RootedTree:
         return len(self.names) - 1
 
     @property
+    def is_star(self) -> bool:
+        """Whether there is one hidden node, above all leaves."""
+        return self.n_nodes == self.n_leaves + 1 and self.n_leaves > 0 and self.copy_of[-1] < 0
+
+    @property
     def hidden(self) -> range:
         """The hidden nodes' numbers, children before parents."""
         return range(self.n_leaves, len(self.names))

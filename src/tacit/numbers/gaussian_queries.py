@@ -283,8 +283,8 @@ class GaussianQueries(DensityMixin, Model):
 
     def _keep(self, X: Any, table: MixedTable, learnt: Learnt) -> None:
         """Take what was learnt."""
-        from tacit.core.input.decode import kind_of_table
-        from tacit.trees.learn.fitted import has_names
+        from tacit.core.input.chunks import kind_of_table
+        from tacit.trees.learn.fit import has_names
 
         kind = kind_of_table(X)
         self.schema_, self.scores_ = table.schema, learnt.scores

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
 from tacit.errors import ArgumentError
 from tacit.numbers.kernel_queries import KernelQueries
-from tacit.trees.learn.fitted import keep
+from tacit.trees.learn.fit import keep
 from tacit.trees.learn.learners import Settings
 
 if TYPE_CHECKING:

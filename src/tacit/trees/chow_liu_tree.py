@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from tacit.core.arguments import check_number
-from tacit.trees.learn.fitted import keep
+from tacit.trees.learn.fit import keep
 from tacit.trees.learn.learners import Learnt
 from tacit.trees.tree_model import TreeModel
 

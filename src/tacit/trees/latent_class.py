@@ -9,7 +9,7 @@ import numpy as np
 from tacit.errors import TopologyError
 from tacit.messages.hidden_states import posterior_by_name
 from tacit.trees.latent_tree import LatentTree
-from tacit.trees.learn.learners import CLASS_WAYS
+from tacit.trees.learn.learners import CLASS_LEARNERS
 from tacit.trees.table_model import Soft, Target
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class LatentClass(LatentTree):
     (500, 3)
     """
 
-    _ways = CLASS_WAYS
+    _learners = CLASS_LEARNERS
 
     def __init__(
         self,

@@ -5,30 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from tacit.core.arguments import check_choice, check_count, check_number, seed_from
-from tacit.errors import ArgumentError
-from tacit.trees.learn.em.classes import is_star
-from tacit.trees.learn.fitted import keep
-from tacit.trees.learn.learners import WAYS, Job, Settings, check_stopping
-from tacit.trees.learn.selection.candidates import Open, learn_open
-from tacit.trees.learn.selection.states import (
-    check_carried,
-    chosen_states,
-    known_states,
-    other_parts,
-    state_counts,
-)
-from tacit.trees.learn.structures import asked_topology
+from tacit.trees.learn.learners import LEARNERS
 from tacit.trees.tree_model import TreeModel
 
 if TYPE_CHECKING:
-    from tacit.core.input.table import Table
-    from tacit.core.progress import Report
     from tacit.trees.files.bif import BifTree
-    from tacit.trees.moments.source import CountedMoments
-    from tacit.trees.structure.topology import Topology
-
-REPRESENTATIONS = ("auto", "train", "tensor", "matrix")
 
 
 class LatentTree(TreeModel):
@@ -129,7 +110,7 @@ class LatentTree(TreeModel):
     True
     """
 
-    _ways = WAYS
+    _learners = LEARNERS
 
     def __init__(
         self,
@@ -195,46 +176,9 @@ class LatentTree(TreeModel):
             not. Without them a fifth of X is set aside, and the tables are learnt again from all of X at
             the end.
         """
-        from tacit.core.input.read_table import encode, read_table
-        from tacit.core.progress import reporting
-        from tacit.core.threads import limit_threads
-        from tacit.trees.moments.source import CountedMoments
+        from tacit.trees.learn.fit import fit_tree
 
-        settings = self._settings()
-        table = read_table(X, n_bins=self.n_bins, sample_weight=sample_weight)
-        cards = table.schema.cards
-        held_out = (
-            None if validation is None else encode(validation, table.schema, unknown="missing")
-        )
-        with limit_threads(self.n_jobs), reporting(self.progress) as report:
-            moments = CountedMoments.of(table.codes, cards, table.weights, settings.n_jobs)
-            topology = None
-            if self.learn == "auto":
-                asked = self._open(table, held_out, moments, settings, report)
-                topology = asked.topology
-                if asked.is_open:
-                    chosen = learn_open(asked)
-                    topology, tree, learnt = chosen.topology, chosen.tree, chosen.learnt
-                    keep(self, X, table, moments.pairs().counts, topology, tree, learnt)
-                    return self
-            if topology is None:
-                topology = self._topology(table, moments)
-            tree = topology.rooted(table.schema.names)
-            known = known_states(self.n_states, topology, tree)
-            states = state_counts(tree, cards, known)
-            choice: dict[str, Any] = {}
-            if states is None:
-                others = other_parts(table, held_out, settings.seed)
-                states, choice, _ = chosen_states(
-                    table, held_out, tree, known, self.learn, settings, report, others
-                )
-            named = known if isinstance(self.n_states, Mapping | str) else ()
-            check_carried(tree, states, self.learn, table, named)
-            learnt = self._ways[self.learn](Job(table, tree, states, moments, settings, report))
-        learnt.diagnostics.update(choice)
-        needed = table.weights is not None or not is_star(tree)
-        counts = moments.pairs().counts if needed else None
-        keep(self, X, table, counts, topology, tree, learnt)
+        fit_tree(self, X, sample_weight, validation)
         return self
 
     @classmethod
@@ -256,7 +200,7 @@ class LatentTree(TreeModel):
             The file is no BIF.
         """
         from tacit.trees.files.bif import read_bif, tree_from_bif
-        from tacit.trees.learn.fitted import put_network
+        from tacit.trees.learn.fit import put_network
 
         network = tree_from_bif(read_bif(path), hidden)
         model = cls._for_network(network)
@@ -267,73 +211,3 @@ class LatentTree(TreeModel):
     def _for_network(cls, network: BifTree) -> Self:
         """A model with the arguments that would learn such a network."""
         return cls(n_states=network.node_states or "auto", structure=network.topology)
-
-    # -- within -----------------------------------------------------------------------------------
-
-    def _settings(self) -> Settings:
-        """The arguments about learning, checked."""
-        from tacit.core.threads import n_threads
-
-        check_choice("learn", self.learn, tuple(self._ways))
-        self._check_components()
-        check_choice("representation", self.representation, REPRESENTATIONS)
-        self._check_policies()
-        for name in ("n_views", "features", "n_restarts", "max_iter"):
-            check_count(name, getattr(self, name))
-        check_count("window", self.window, none_is="all leaves")
-        check_stopping(self.tol, self.stopping, self.learn)
-        check_number("pseudo_counts", self.pseudo_counts, word="auto")
-        return Settings(
-            n_views=self.n_views,
-            representation=self.representation,
-            window=self.window,
-            features=self.features,
-            n_restarts=self.n_restarts,
-            tol=self.tol,
-            stopping=self.stopping,
-            max_iter=self.max_iter,
-            pseudo_counts=self.pseudo_counts,
-            compress=self.compress,
-            n_jobs=n_threads(self.n_jobs) or 1,
-            seed=seed_from(self.random_state),
-        )
-
-    def _check_components(self) -> None:
-        check_count("n_components", self.n_components, word="auto")
-        if isinstance(self.n_components, str):
-            return
-        if self.n_components > 1 and self.learn != "auto":
-            raise ArgumentError(
-                f"n_components={self.n_components} with learn={self.learn!r}; several trees are learnt by "
-                f'learn="auto" only'
-            )
-
-    def _open(
-        self,
-        table: Table,
-        held_out: Table | None,
-        moments: CountedMoments,
-        settings: Settings,
-        report: Report,
-    ) -> Open:
-        """What is left to choose."""
-        return Open(
-            table=table,
-            moments=moments,
-            validation=held_out,
-            topology=None if self._chooses_structure else self._topology(table, moments),
-            n_states=self.n_states,
-            n_components=self.n_components,
-            settings=settings,
-            n_jobs=None if self.n_jobs is None else settings.n_jobs,
-            report=report,
-        )
-
-    @property
-    def _chooses_structure(self) -> bool:
-        return isinstance(self.structure, str) and self.structure == "auto"
-
-    def _topology(self, table: Table, moments: CountedMoments) -> Topology:
-        """The tree that was asked for, over the table's columns."""
-        name = "hidden-chow-liu" if self._chooses_structure else self.structure
-        return asked_topology(name, moments, table.schema.names)

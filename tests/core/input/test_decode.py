@@ -10,7 +10,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from tacit.core.input.decode import complete, decode, kind_of_table
+from tacit.core.input.chunks import kind_of_table
+from tacit.core.input.decode import complete, decode
 from tacit.core.input.read_table import encode, learn_schema, read_table
 from tacit.errors import (
     ArgumentError,

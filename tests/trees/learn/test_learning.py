@@ -13,9 +13,9 @@ from tacit.core.progress import silent
 from tacit.errors import ArgumentError, ConvergenceWarning
 from tacit.toy import ExactMoments, joint_table, random_tables, random_tree_model, sample_codes
 from tacit.toy.trees import named_topology
-from tacit.trees.learn.learners import WAYS, Job, Settings
+from tacit.trees.learn.learners import LEARNERS, Job, Settings
 
-TABLE_WAYS = ("auto", "em", "online-em", "mossel-roch")
+TABLE_LEARNERS = ("auto", "em", "online-em", "mossel-roch")
 
 
 def model_on(newick, cards, n_states, seed=0, diagonal=1.0):
@@ -75,7 +75,7 @@ def test_exact_moments_give_back_the_exact_joint(newick, cards, n_states, learn,
         pytest.skip("too few leaves for three views of more states than each can show")
     settings = Settings(**changes)
     job = Job(None, truth.tree, truth.layout.n_states, ExactMoments(truth), settings, silent)
-    network = WAYS[learn](job).network
+    network = LEARNERS[learn](job).network
     assert network_joint(network) == pytest.approx(joint_table(truth), rel=1e-9)
 
 
@@ -221,7 +221,7 @@ def test_online_em_improves_and_repeats_itself():
     assert not np.array_equal(other.tables_.values, model.tables_.values)
 
 
-@pytest.mark.parametrize("learn", TABLE_WAYS)
+@pytest.mark.parametrize("learn", TABLE_LEARNERS)
 def test_tables_come_near_the_truth_with_many_rows(learn):
     topology, truth = truth_of("bin4", diagonal=2.0)
     codes, test = sample_codes(truth, 20_000, 1), sample_codes(truth, 5000, 2)
@@ -242,7 +242,7 @@ def test_the_default_is_at_least_as_good_as_em_with_restarts():
     assert default.n_iter_ < climbed.n_iter_ / 3
 
 
-@pytest.mark.parametrize("learn", [*TABLE_WAYS, "tensor"])
+@pytest.mark.parametrize("learn", [*TABLE_LEARNERS, "tensor"])
 def test_a_mixture_comes_back_up_to_the_numbering_of_states(learn):
     topology, truth = truth_of("star6", cards=4, n_states=3, diagonal=4.0)
     model = LatentClass(3, learn, tol=1e-7).fit(sample_codes(truth, 20_000, 1))
@@ -273,7 +273,7 @@ def test_a_tensor_of_three_views_gives_classes_of_many_columns():
         LatentTree(3, topology, "tensor").fit(test)
 
 
-@pytest.mark.parametrize("learn", [*WAYS])
+@pytest.mark.parametrize("learn", [*LEARNERS])
 def test_the_same_seed_gives_the_same_model(learn):
     topology, truth = truth_of("bin4")
     codes = sample_codes(truth, 300, 1)
@@ -296,7 +296,7 @@ def test_generators_and_none_are_seeds_too():
 # -- observed nodes inside the tree ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("learn", WAYS)
+@pytest.mark.parametrize("learn", LEARNERS)
 def test_an_observed_inner_node_is_repeated_exactly(learn):
     newick = "((a,b,c)m,(d,e),f);"
     names = list("abcdefm")
@@ -319,7 +319,7 @@ def test_an_observed_inner_node_is_repeated_exactly(learn):
     assert divergence(truth, model.network_, sample_codes(truth, 3000, 2)) < 0.05
 
 
-@pytest.mark.parametrize("learn", WAYS)
+@pytest.mark.parametrize("learn", LEARNERS)
 def test_a_tree_without_hidden_nodes_is_its_conditional_tables(learn):
     """All ways meet: the tables of a chow-liu tree are shares of the data (but for pseudo-counts)."""
     _, truth = truth_of("cat16", cards=3)
@@ -362,7 +362,7 @@ def test_a_chow_liu_tree_of_the_right_tables_is_best_among_trees():
 # -- progress -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("learn", WAYS)
+@pytest.mark.parametrize("learn", LEARNERS)
 def test_progress_is_told_in_shares_and_words(learn):
     topology, truth = truth_of("bin4")
     told = []

@@ -6,9 +6,9 @@ import pytest
 from oracles.networks import random_tree
 from oracles.python_source import python_source
 from tacit.toy import random_tables, sample_codes
-from tacit.trees.learn.spectral.branches import Features, feature_plan, indicator_correlation
+from tacit.trees.learn.spectral.branches import Features, feature_plan
 from tacit.trees.loops import features
-from tacit.trees.moments.source import CountedMoments
+from tacit.trees.moments.source import CountedMoments, indicator_correlation
 
 
 def random_symmetric(rng, n, rank=None):

@@ -18,6 +18,9 @@ from tacit.core.input.table import Table, check_names
 from tacit.core.input.values import Raw, raw_from_numpy, raw_from_objects
 from tacit.errors import ArgumentTypeError, DataError
 
+# Kinds of tables that are given back.
+LIBRARIES = ("numpy", "pandas", "polars", "pyarrow", "dict")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
@@ -105,6 +108,20 @@ def as_source(X: Any) -> Block | Chunks:
         f"a table was expected, not {type(X).__name__!r}; pass a pandas, polars or pyarrow table, a 2-D "
         f"array, a list of rows, a dict of columns, a path to a CSV or Parquet file, or an iterable of those"
     )
+
+
+def kind_of_table(X: Any) -> str:
+    """The name by which `decode` makes a table of the same kind as X."""
+    from tacit.core.input.frames import is_frame
+
+    if isinstance(X, np.ndarray):
+        return "numpy"
+    if isinstance(X, Mapping | list | tuple | Table):
+        return "dict"
+    if isinstance(X, str | Path) or not is_frame(X):
+        return "numpy" if hasattr(X, "__array__") else "pyarrow"
+    module = type(X).__module__.partition(".")[0]
+    return module if module in LIBRARIES else "pyarrow"
 
 
 def _array_block(X: NDArray[Any]) -> Block:

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.input.chunks import Block, as_source
+from tacit.core.input.chunks import LIBRARIES, Block, as_source
 from tacit.core.input.column_matching import matched_places
 from tacit.core.input.frames import is_frame
 from tacit.core.input.frames_out import Filled, frame_like, with_other_columns
 from tacit.core.input.table import Codes, Column, Schema, Table
 from tacit.core.input.values import Distinct, as_numbers
 from tacit.errors import ArgumentError, ArgumentTypeError
-
-_LIBRARIES = ("numpy", "pandas", "polars", "pyarrow", "dict")
 
 
 def decode(coded: Table | Codes, schema: Schema | None = None, *, like: Any = "numpy") -> Any:
@@ -136,7 +134,7 @@ def _codes_and_schema(coded: Table | Codes, schema: Schema | None) -> tuple[Code
 def _written(columns: Mapping[Hashable, Filled], like: Any) -> Any:
     if isinstance(like, np.ndarray):
         return _array(list(columns.values()), like.dtype)
-    if isinstance(like, str) and like in _LIBRARIES:
+    if isinstance(like, str) and like in LIBRARIES:
         if like == "numpy":
             return _array(list(columns.values()), _common_type(list(columns.values())))
         return _lists(columns) if like == "dict" else frame_like(columns, like)
@@ -155,18 +153,6 @@ def _written(columns: Mapping[Hashable, Filled], like: Any) -> Any:
     if hasattr(like, "__array__"):
         return _array(list(columns.values()), np.asarray(like).dtype)
     return frame_like(columns, "pyarrow")
-
-
-def kind_of_table(X: Any) -> str:
-    """The name by which `decode` makes a table of the same kind as X."""
-    if isinstance(X, np.ndarray):
-        return "numpy"
-    if isinstance(X, Mapping | list | tuple | Table):
-        return "dict"
-    if isinstance(X, str | Path) or not is_frame(X):
-        return "numpy" if hasattr(X, "__array__") else "pyarrow"
-    module = type(X).__module__.partition(".")[0]
-    return module if module in _LIBRARIES else "pyarrow"
 
 
 def _is_chunk(first: Any) -> bool:

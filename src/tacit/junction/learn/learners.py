@@ -19,11 +19,13 @@ from tacit.junction.structure.junction_tree import JunctionTree
 from tacit.messages.em import Expectation, Prior, em_step, normalise_rows
 from tacit.messages.online_em import Schedule, climb_stepwise
 from tacit.messages.patterns import pattern_blocks
-from tacit.trees.learn.learners import (
-    BATCHES_PER_PASS,
+from tacit.trees.learn.em.defaults import (
     FEWEST_PSEUDO_COUNTS,
     GAIN_PER_PARAMETER,
     MOST_PSEUDO_COUNTS,
+)
+from tacit.trees.learn.learners import (
+    BATCHES_PER_PASS,
     START_STATES,
     Learnt,
     Settings,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,10 +23,10 @@ from tacit.core.progress import silent
 from tacit.core.selection import surely_better
 from tacit.numbers.query.evidence import log_densities
 from tacit.numbers.structure.pairs import pair_topology
+from tacit.trees.learn.fit import learn_tree
 from tacit.trees.learn.learners import START_STATES, Job, Learnt, Settings, learn_auto
-from tacit.trees.learn.selection.candidates import Open, few_tried, learn_open
+from tacit.trees.learn.selection.candidates import Task
 from tacit.trees.learn.selection.states import (
-    check_carried,
     known_states,
     rows_aside,
     state_counts,
@@ -226,7 +226,7 @@ def _learn(
     schema, settings = binned.schema, options.settings
     moments = CountedMoments.of(binned.codes, schema.cards, binned.weights, settings.n_jobs)
     topology = _topology(binned, moments, options.structure)
-    choice = Open(
+    task = Task(
         table=binned,
         moments=moments,
         validation=held_out,
@@ -237,26 +237,17 @@ def _learn(
         n_jobs=options.n_jobs,
         report=options.report,
     )
-    if choice.is_open:
-        chosen = learn_open(choice)
-        learnt, topology, tree, tried = chosen.learnt, chosen.topology, chosen.tree, chosen.tried
-    else:
-        assert topology is not None
-        tree = topology.rooted(schema.names)
-        states = state_counts(tree, schema.cards, known_states(options.n_states, topology, tree))
-        assert states is not None
-        check_carried(tree, states, "auto", binned)
-        job = Job(binned, tree, states, moments, settings, options.report)
-        learnt = learn_auto(job)
-        tried = partial(few_tried, job, held_out, learnt)
+    selected = learn_tree(task)
     needed = bool(table.schema.continuous) and (isinstance(options.bandwidth, str) or options.blend)
     trials = []
-    for fold in tried() if needed else ():
+    for fold in selected.trials() if needed else ():
         rows = validation if fold.held_out is None else table.take(fold.held_out)
         if rows is not None and rows.n_rows:
             trials.append(Trial(fold.parameters, rows, fold.held_out))
     counts = moments.pairs().counts
-    return LearntTree(learnt, encoders, topology, tree, counts, tuple(trials))
+    return LearntTree(
+        selected.learnt, encoders, selected.topology, selected.tree, counts, tuple(trials)
+    )
 
 
 def _topology(binned: Table, moments: CountedMoments, structure: Any) -> Topology | None:

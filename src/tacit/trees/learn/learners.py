@@ -1,4 +1,4 @@
-"""The ways of learning a tree's parameters, each by name: the stages joined."""
+"""The learners of a tree's parameters, each by name: the stages joined."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.arguments import check_choice, check_number
+from tacit.core.arguments import check_choice, check_count, check_number, seed_from
 from tacit.core.em import (
     AbsoluteGain,
     Climb,
@@ -22,6 +22,7 @@ from tacit.core.em import (
 )
 from tacit.core.input.table import Table
 from tacit.core.progress import silent
+from tacit.core.threads import n_threads
 from tacit.errors import ArgumentError
 from tacit.messages.em import (
     Expectation,
@@ -37,27 +38,28 @@ from tacit.messages.network import Layout, Network, Tables, layout
 from tacit.messages.online_em import Schedule, climb_stepwise
 from tacit.messages.patterns import pattern_blocks
 from tacit.messages.rooted_tree import RootedTree
-from tacit.trees.learn.em.classes import ClassExpectation, is_star, learn_classes
+from tacit.trees.learn.em.classes import ClassExpectation, learn_classes
+from tacit.trees.learn.em.defaults import (
+    CLASS_GAIN,
+    GAIN_PER_PARAMETER,
+    MOST_PSEUDO_COUNTS,
+    least_gain,
+    prior_strength,
+)
 from tacit.trees.moments.source import CountedMoments
+
+if TYPE_CHECKING:
+    from tacit.trees.latent_tree import LatentTree
 
 Array = NDArray[np.float64]
 
-# Pseudo-counts per row of leaf tables that measured best, and half of them for hidden nodes: fewer where the
-# rows of leaf tables differ much, more where they are alike (see `_prior_strength`).
-FEWEST_PSEUDO_COUNTS, MOST_PSEUDO_COUNTS = 1.0, 12.0
-# The accelerated polish stops when a step gains less than so many nats per free parameter. With few rows
-# steps cost little and the last of them still pay, so that it goes on longer; with many it is the reverse.
-GAIN_PER_PARAMETER = 0.005
-ROWS_FOR_FULL_GAIN = 5_000
-ROWS_THAT_ARE_MANY = 20_000
-FEWEST_PARAMETERS = 160  # smaller models stop as if they had so many
-# Classes of a star cost little to polish, and stop when a step gains fewer nats than this.
-CLASS_GAIN = 0.2
 # The moment start looks for at most so many states at a node: third moments grow with their cube.
 START_STATES = 12
 # Of 20 to 400 batches of stepwise EM, the fewest that came near to where EM ends.
 BATCHES_PER_PASS = 100
 
+
+REPRESENTATIONS = ("auto", "train", "tensor", "matrix")
 STOPPING = ("gain", "relative")
 RELATIVE_GAIN = 1e-4  # of Parikh's thesis
 
@@ -80,9 +82,65 @@ class Settings:
     seed: int = 0
 
 
+def settings_of(model: LatentTree) -> Settings:
+    """The arguments of a model about learning, checked."""
+    model._check_policies()  # noqa: SLF001  its own learner
+    check_choice("learn", model.learn, tuple(model._learners))  # noqa: SLF001
+    check_count("n_components", model.n_components, word="auto")
+    if not isinstance(model.n_components, str) and model.n_components > 1 and model.learn != "auto":
+        raise ArgumentError(
+            f"n_components={model.n_components} with learn={model.learn!r}; several trees are learnt by "
+            f'learn="auto" only'
+        )
+    check_choice("representation", model.representation, REPRESENTATIONS)
+    for name in ("n_views", "features", "n_restarts", "max_iter"):
+        check_count(name, getattr(model, name))
+    check_count("window", model.window, none_is="all leaves")
+    check_stopping(model.tol, model.stopping, model.learn)
+    check_number("pseudo_counts", model.pseudo_counts, word="auto")
+    return Settings(
+        n_views=model.n_views,
+        representation=model.representation,
+        window=model.window,
+        features=model.features,
+        n_restarts=model.n_restarts,
+        tol=model.tol,
+        stopping=model.stopping,
+        max_iter=model.max_iter,
+        pseudo_counts=model.pseudo_counts,
+        compress=model.compress,
+        n_jobs=n_threads(model.n_jobs) or 1,
+        seed=seed_from(model.random_state),
+    )
+
+
+def check_stopping(tol: Any, stopping: Any, learn: str) -> None:
+    """Check the arguments that say when EM stops."""
+    check_number("tol", tol, positive=True, word="auto")
+    check_choice("stopping", stopping, STOPPING)
+    if stopping == "relative" and learn != "em":
+        raise ArgumentError(f'stopping="relative" with learn={learn!r}; it goes with learn="em"')
+
+
+def stopping_rule(settings: Settings, n_rows: float, otherwise: float) -> StoppingRule:
+    """When EM stops.
+
+    Parameters
+    ----------
+    settings : Settings
+    n_rows : float
+    otherwise : float
+        Nats of the log-likelihood of all rows, where the user gave no tolerance.
+    """
+    tol = settings.tol
+    if settings.stopping == "relative":
+        return RelativeGain(RELATIVE_GAIN if isinstance(tol, str) else tol)
+    return AbsoluteGain(otherwise if isinstance(tol, str) else tol * n_rows)
+
+
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Data, a tree over it and settings: all that a way of learning needs."""
+    """Data, a tree over it and settings: all that a learner needs."""
 
     table: Table
     tree: RootedTree
@@ -99,7 +157,7 @@ class Job:
     @cached_property
     def expectation(self) -> Expectation | ClassExpectation:
         """The E-step over the data's patterns."""
-        if is_star(self.tree):
+        if self.tree.is_star:
             return ClassExpectation(
                 self.layout,
                 self.table.codes,
@@ -135,7 +193,7 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """What a way of learning found."""
+    """What a learner gives."""
 
     parameters: Network | Tables | Mixture
     diagnostics: dict[str, Any]
@@ -163,10 +221,10 @@ def learn_auto(job: Job) -> Learnt:
         most_states=START_STATES,
         rng=np.random.default_rng(job.settings.seed),
     )
-    strength = _prior_strength(job, start)
+    strength = prior_strength(lay, job.marginals, start, job.moments.n_rows)
     prior = job.prior(strength, strength / 2)
     n_rows = job.moments.n_rows
-    stop = stopping_rule(job.settings, n_rows, _least_gain(n_rows, lay.n_parameters))
+    stop = stopping_rule(job.settings, n_rows, least_gain(n_rows, lay.n_parameters))
     found = climb_accelerated(
         em_step(job.expectation, lay, prior),
         start,
@@ -294,7 +352,7 @@ def learn_tensor(job: Job) -> Learnt:
     return Learnt(Tables(job.layout, normalise_rows(job.layout, counts)), {"views": views})
 
 
-WAYS: dict[str, Callable[[Job], Learnt]] = {
+LEARNERS: dict[str, Callable[[Job], Learnt]] = {
     "auto": learn_auto,
     "spectral": learn_spectral,
     "hierarchical": learn_hierarchical,
@@ -302,54 +360,7 @@ WAYS: dict[str, Callable[[Job], Learnt]] = {
     "em": learn_em,
     "online-em": learn_online_em,
 }
-CLASS_WAYS = {**WAYS, "tensor": learn_tensor}  # of a star
-
-
-def _prior_strength(job: Job, values: Array) -> float:
-    """Pseudo-counts of leaf rows, from how far the rows of the leaf tables are from the marginals.
-
-    The Dirichlet distribution that is spread so far around the marginals has ``spread`` pseudo-counts. Fewer
-    did best, on trees of known truth and on strong real tables: seven tenths of it, and a quarter of what is
-    beyond nine.
-    """
-    every = job.marginals[job.layout.leaf_entries]
-    apart = values[: len(every)] - every
-    spread = float(every @ (1 - every)) / max(float(apart @ apart), 1e-12) - 1
-    # A handful of rows must not drown in pseudo-counts.
-    strength = min(0.7 * spread, 4 + spread / 4, job.moments.n_rows / 8)
-    return min(max(strength, FEWEST_PSEUDO_COUNTS), MOST_PSEUDO_COUNTS)
-
-
-def _least_gain(n_rows: float, n_parameters: int) -> float:
-    """The gain of a step, in nats, below which the polish is over."""
-    share = min(max(n_rows / ROWS_FOR_FULL_GAIN, 0.2), 1.0)
-    if n_rows > ROWS_THAT_ARE_MANY:
-        share *= 1 + math.log10(n_rows / ROWS_THAT_ARE_MANY)
-    return share * GAIN_PER_PARAMETER * max(n_parameters, FEWEST_PARAMETERS)
-
-
-def check_stopping(tol: Any, stopping: Any, learn: str) -> None:
-    """Check the arguments that say when EM stops."""
-    check_number("tol", tol, positive=True, word="auto")
-    check_choice("stopping", stopping, STOPPING)
-    if stopping == "relative" and learn != "em":
-        raise ArgumentError(f'stopping="relative" with learn={learn!r}; it goes with learn="em"')
-
-
-def stopping_rule(settings: Settings, n_rows: float, otherwise: float) -> StoppingRule:
-    """When EM stops.
-
-    Parameters
-    ----------
-    settings : Settings
-    n_rows : float
-    otherwise : float
-        Nats of the log-likelihood of all rows, where the user gave no tolerance.
-    """
-    tol = settings.tol
-    if settings.stopping == "relative":
-        return RelativeGain(RELATIVE_GAIN if isinstance(tol, str) else tol)
-    return AbsoluteGain(otherwise if isinstance(tol, str) else tol * n_rows)
+CLASS_LEARNERS = {**LEARNERS, "tensor": learn_tensor}  # of a star
 
 
 def _told(job: Job, text: str) -> Callable[[int, float], None] | None:

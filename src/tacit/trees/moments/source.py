@@ -317,3 +317,14 @@ def _check_same_cards(first: tuple[int, ...], second: tuple[int, ...]) -> None:
             f"moments of columns with {first} and {second} categories cannot be added; "
             "code both data sets with the same categories"
         )
+
+
+def indicator_correlation(joint: Array, marginals: Array) -> Array:
+    """Correlation of the standardised indicators of all categories; zero for those never seen."""
+    scale = np.zeros(len(marginals))
+    np.divide(1.0, np.sqrt(marginals), out=scale, where=marginals > 0)
+    correlation = joint * scale
+    correlation *= scale[:, None]
+    root = np.sqrt(marginals)
+    correlation -= np.outer(root, root)
+    return correlation

@@ -22,7 +22,6 @@ from tacit.trees.learn.em.classes import (
     _climb,
     _likeliest,
     climb_classes,
-    is_star,
     learn_classes,
 )
 from tacit.trees.learn.starts.classes import class_starts
@@ -166,9 +165,9 @@ def test_fewer_rows_weigh_as_much():
 
 
 def test_which_trees_are_stars():
-    assert is_star(star(4))
-    assert not is_star(rooted_tree([5, 5, 5, 6, 6, 6, -1], 5, {5: 0}))
-    assert not is_star(rooted_tree([4, 4, 5, 5, 6, 6, -1], 4))
+    assert star(4).is_star
+    assert not rooted_tree([5, 5, 5, 6, 6, 6, -1], 5, {5: 0}).is_star
+    assert not rooted_tree([4, 4, 5, 5, 6, 6, -1], 4).is_star
 
 
 def test_a_class_that_two_share_goes_where_one_is_short():

@@ -5,7 +5,8 @@ import pytest
 
 from oracles.networks import random_tree, rooted_tree
 from tacit.toy import ExactMoments, random_tables, sample_codes
-from tacit.trees.learn.spectral.branches import Features, feature_plan, indicator_correlation
+from tacit.trees.learn.spectral.branches import Features, feature_plan
+from tacit.trees.moments.source import indicator_correlation
 
 
 def random_case(seed, n_leaves=7, n_states=3, n_categories=4):

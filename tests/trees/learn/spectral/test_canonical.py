@@ -9,7 +9,6 @@ from scipy.linalg import eigh
 from oracles.networks import caterpillar, leaf_joint, random_tables, random_tree, rooted_tree
 from oracles.population import Population
 from tacit.trees.learn.spectral import canonical
-from tacit.trees.learn.spectral.branches import indicator_correlation
 from tacit.trees.learn.spectral.canonical import (
     Contrasts,
     canonical_sides,
@@ -17,7 +16,7 @@ from tacit.trees.learn.spectral.canonical import (
     near_leaves,
     node_features,
 )
-from tacit.trees.moments.source import PairTables
+from tacit.trees.moments.source import PairTables, indicator_correlation
 
 
 def contrasts_of(pairs):

@@ -24,7 +24,6 @@ from tacit.messages.em import smoothed_marginals
 
 if TYPE_CHECKING:
     from tacit.messages.network import Layout
-    from tacit.messages.rooted_tree import RootedTree
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -44,11 +43,6 @@ ROWS_FOR_USUAL_STRENGTH = 10
 MEMORY = 4  # earlier steps that the acceleration looks at: more cost more than they save
 ROWS_LOOKED_AT = 20_000  # of different rows, evenly spaced: to find clusters, and what to exchange
 ROWS_AT_ONCE = 1 << 16
-
-
-def is_star(tree: RootedTree) -> bool:
-    """Whether there is one hidden node, above all leaves."""
-    return tree.n_nodes == tree.n_leaves + 1 and tree.n_leaves > 0 and int(tree.copy_of[-1]) < 0
 
 
 class ClassExpectation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,15 @@ from numpy.typing import NDArray
 from tacit.core.progress import Report, silent
 from tacit.core.selection import smallest_enough
 from tacit.errors import ArgumentError, ArgumentTypeError, RankError, TooExpensiveError
-from tacit.trees.learn.learners import CLASS_WAYS, Job, Settings
+from tacit.trees.learn.learners import CLASS_LEARNERS, Job, Settings
 from tacit.trees.learn.spectral.ranks import side_ranks
+from tacit.trees.moments.source import CountedMoments, indicator_correlation
 
 if TYPE_CHECKING:
     from tacit.core.input.mixed_table import MixedTable
     from tacit.core.input.table import Table
     from tacit.messages.rooted_tree import RootedTree
+    from tacit.trees.moments.source import PairTables
     from tacit.trees.structure.topology import Topology
 
 Array = NDArray[np.float64]
@@ -34,7 +37,10 @@ ROWS_IN_PARTS, N_PARTS = 2000, 5
 # Rows that numbers of states are tried with: more would take long and seldom tell more states apart.
 MOST_ROWS = 100_000
 
-MOMENT_WAYS = ("spectral", "hierarchical", "mossel-roch")
+# Indicators on one side of an edge that are looked at: larger matrices take long and say no more.
+MOST_INDICATORS = 400
+
+BY_MOMENTS = ("spectral", "hierarchical", "mossel-roch")
 
 
 def known_states(n_states: Any, topology: Topology, tree: RootedTree) -> dict[str, int]:
@@ -122,7 +128,7 @@ def check_carried(
     """
     hidden = [node for node in tree.hidden if tree.copy_of[node] < 0]
     most = max((states[node] for node in hidden), default=1)
-    if learn not in MOMENT_WAYS:
+    if learn not in BY_MOMENTS:
         n_rows = table.n_rows if table.weights is None else int(np.count_nonzero(table.weights))
         if most > n_rows:
             raise RankError(
@@ -187,9 +193,6 @@ def chosen_states(
     others : sequence of (table, table)
         More rows to learn from and to judge by: see `other_parts`.
     """
-    from tacit.trees.learn.selection.state_counts import largest_useful_rank
-    from tacit.trees.moments.source import CountedMoments
-
     cards = table.schema.cards
     train, aside = set_aside(table, settings.seed, everything=held_out is not None)
     held_out = aside if held_out is None else held_out
@@ -294,7 +297,7 @@ def held_out_rows(job: Job, held_out: Table, learn: str) -> Array:
     check_carried(job.tree, job.n_states, learn, job.table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        learnt = CLASS_WAYS[learn](job)
+        learnt = CLASS_LEARNERS[learn](job)
     return log_prob(learnt.network, Evidence(held_out.codes)).values
 
 
@@ -304,3 +307,45 @@ def _states(
     found = state_counts(tree, cards, known, otherwise)
     assert found is not None
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeSpectra:
+    """Singular values at the edges of a tree, and what they support."""
+
+    rank: int  # the largest number of states that some edge supports
+    edges: dict[str, dict[str, Any]]  # by the name of the node below: kept, cut, threshold
+
+
+def largest_useful_rank(tree: RootedTree, pairs: PairTables, n_rows: float) -> EdgeSpectra:
+    """The largest number of states that the singular values of some inner edge stand up for.
+
+    The standardised indicators below an edge against those above it: of pure noise, the singular values stay
+    below ``(sqrt(a) + sqrt(b)) / sqrt(n_rows)`` for a and b indicators. Those above it count, and one for the
+    constant.
+    """
+    joint = pairs.probabilities
+    correlation = indicator_correlation(joint, joint.diagonal())
+    columns = [np.arange(pairs.offsets[i], pairs.offsets[i + 1]) for i in range(len(pairs.cards))]
+    edges: dict[str, dict[str, Any]] = {}
+    most = 1
+    for node in tree.hidden:
+        nodes = [node] if node != tree.root else []
+        nodes += [child for child in tree.children[node] if child < tree.n_leaves]
+        for lower in nodes:
+            if not tree.outside[lower]:
+                continue
+            below = np.concatenate([columns[leaf] for leaf in tree.below[lower]])[:MOST_INDICATORS]
+            above = np.concatenate([columns[leaf] for leaf in tree.outside[lower]])
+            above = above[:MOST_INDICATORS]
+            values = np.linalg.svd(correlation[np.ix_(below, above)], compute_uv=False)
+            free = len(below) - len(tree.below[lower]), len(above) - len(tree.outside[lower])
+            threshold = float(sum(np.sqrt(max(n, 0)) for n in free) / np.sqrt(n_rows))
+            kept = values[values > max(threshold, 1e-12)]
+            edges[tree.names[lower]] = {
+                "kept": [1.0, *kept.tolist()],
+                "cut": values[len(kept) :][:12].tolist(),
+                "threshold": threshold,
+            }
+            most = max(most, 1 + len(kept))
+    return EdgeSpectra(most, edges)

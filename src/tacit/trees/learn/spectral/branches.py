@@ -181,17 +181,6 @@ class Features:
         return sums
 
 
-def indicator_correlation(joint: Array, marginals: Array) -> Array:
-    """Correlation of the standardised indicators of all categories; zero for those never seen."""
-    scale = np.zeros(len(marginals))
-    np.divide(1.0, np.sqrt(marginals), out=scale, where=marginals > 0)
-    correlation = joint * scale
-    correlation *= scale[:, None]
-    root = np.sqrt(marginals)
-    correlation -= np.outer(root, root)
-    return correlation
-
-
 def _joined(parts: tuple[tuple[int, ...], ...]) -> tuple[Integers, Integers]:
     """Tuples one after the other, and where each starts."""
     flat = np.array([each for part in parts for each in part], dtype=np.int64)

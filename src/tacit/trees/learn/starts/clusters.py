@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from tacit.core.linalg.kmeans import kmeans
 from tacit.core.threads import one_blas_thread
-from tacit.trees.learn.spectral.branches import indicator_correlation
 from tacit.trees.learn.spectral.canonical import Contrasts, NodeFeatures, edge_sides, node_features
+from tacit.trees.moments.source import indicator_correlation
 
 if TYPE_CHECKING:
     from tacit.messages.network import Layout

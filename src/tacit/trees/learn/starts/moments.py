@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.messages.network import Layout, layout
-from tacit.trees.learn.spectral.branches import Features, indicator_correlation
+from tacit.trees.learn.spectral.branches import Features
 from tacit.trees.learn.spectral.views import decompose, means_given
 from tacit.trees.learn.starts.plan import TablePlan, table_plan
+from tacit.trees.moments.source import indicator_correlation
 
 if TYPE_CHECKING:
     from tacit.messages.rooted_tree import RootedTree

@@ -1,0 +1,291 @@
+"""The steps of `LatentTree.fit`: read, select structure, select states, learn, keep."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.core.input.chunks import kind_of_table
+from tacit.core.input.columns import positional_names
+from tacit.core.input.read_table import encode, read_table
+from tacit.core.input.table import Column, Schema
+from tacit.core.progress import silent
+from tacit.core.threads import one_blas_thread
+from tacit.messages.mixture import Mixture
+from tacit.trees.learn.learners import CLASS_LEARNERS, Job, Learnt, learn_auto, settings_of
+from tacit.trees.learn.selection.candidates import (
+    ROWS_FOR_TRIALS,
+    Task,
+    part_of,
+    select_states,
+    select_structure,
+    select_trees,
+    trial_data,
+)
+from tacit.trees.learn.selection.forests import Forest, retrained
+from tacit.trees.learn.selection.states import (
+    N_PARTS,
+    ROWS_IN_PARTS,
+    check_carried,
+    chosen_states,
+    known_states,
+    other_parts,
+    state_counts,
+)
+from tacit.trees.learn.structures import asked_topology
+from tacit.trees.model.components import topology_of
+from tacit.trees.moments.source import CountedMoments
+
+if TYPE_CHECKING:
+    from tacit.core.input.mixed_table import MixedTable
+    from tacit.core.input.table import Table
+    from tacit.messages.network import Network, Tables
+    from tacit.messages.rooted_tree import RootedTree
+    from tacit.trees.files.bif import BifTree
+    from tacit.trees.latent_tree import LatentTree
+    from tacit.trees.structure.topology import Topology
+    from tacit.trees.tree_model import TreeModel
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Selected:
+    """A learnt model, and its heaviest tree."""
+
+    learnt: Learnt
+    topology: Topology
+    tree: RootedTree
+    trials: Callable[[], Sequence[Trial]]  # learnt when they are needed
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """The same kind of model learnt without some rows, which can judge it."""
+
+    parameters: Network | Tables | Mixture
+    held_out: Rows | None  # their numbers in the table; None where they are the user's, if any
+
+
+def fit_tree(model: LatentTree, X: Any, sample_weight: Any, validation: Any) -> None:
+    """Read the table, learn a tree of it, and give the model its fitted attributes."""
+    settings = settings_of(model)
+    with model._working() as report:  # noqa: SLF001  its own learner
+        table = read_table(X, n_bins=model.n_bins, sample_weight=sample_weight)
+        schema = table.schema
+        held_out = None if validation is None else encode(validation, schema, unknown="missing")
+        moments = CountedMoments.of(table.codes, schema.cards, table.weights, settings.n_jobs)
+        task = Task(
+            table=table,
+            moments=moments,
+            validation=held_out,
+            topology=_given_topology(model, table, moments),
+            n_states=model.n_states,
+            n_components=model.n_components,
+            settings=settings,
+            n_jobs=None if model.n_jobs is None else settings.n_jobs,
+            report=report,
+        )
+        selected = learn_tree(task) if model.learn == "auto" else learn_by(model.learn, task)
+    needed = table.weights is not None or not selected.tree.is_star
+    counts = moments.pairs().counts if needed else None
+    keep(model, X, table, counts, selected.topology, selected.tree, selected.learnt)
+
+
+def _given_topology(model: LatentTree, table: Table, moments: CountedMoments) -> Topology | None:
+    """The tree that the user gave or named; None where it is to be selected."""
+    structure = model.structure
+    if isinstance(structure, str) and structure == "auto":
+        if model.learn == "auto":
+            return None
+        structure = "hidden-chow-liu"
+    return asked_topology(structure, moments, table.schema.names)
+
+
+def learn_tree(task: Task) -> Selected:
+    """Structure, numbers of states and parameters by learn="auto".
+
+    Candidates are learnt from part of the rows and judged by others; then everything is learnt again from all
+    rows, unless all but the user's validation rows were used already.
+    """
+    return _select_and_learn(task) if task.is_open else learn_by("auto", task)
+
+
+@one_blas_thread()  # for all of it: changing the number of threads back and forth costs more than the work
+def _select_and_learn(task: Task) -> Selected:
+    ground, held_out = trial_data(task)
+    record: dict[str, Any] = {"n_rows_tried_with": ground.table.n_rows}
+    topology, methods = select_structure(task, ground, record)
+    states = select_states(task, ground, topology, record)
+    if isinstance(states, tuple):
+        return _learn_with(task, topology, states, learn_auto, record)
+    forest = select_trees(task, ground, states, methods)
+    trial = Trial(_mixture(forest), held_out)
+    if ground.table.n_rows < task.table.n_rows:
+        every = replace(ground, table=task.table, held_out=task.validation)
+        forest = retrained(every, forest, part_of(task.report, 0.9, 1.0))
+    return _of_forest(task, forest, topology, record, trial)
+
+
+def learn_by(learn: str, task: Task) -> Selected:
+    """Parameters by the learner of a name, on the tree of the task; numbers of states if they are open."""
+    topology, table = task.topology, task.table
+    assert topology is not None
+    tree = topology.rooted(table.schema.names)
+    known = known_states(task.n_states, topology, tree)
+    states = state_counts(tree, table.schema.cards, known)
+    record: dict[str, Any] = {}
+    if states is None:
+        others = other_parts(table, task.validation, task.settings.seed)
+        states, record, _ = chosen_states(
+            table, task.validation, tree, known, learn, task.settings, task.report, others
+        )
+    named = known if isinstance(task.n_states, Mapping | str) else ()
+    check_carried(tree, states, learn, table, named)
+    return _learn_with(task, topology, states, CLASS_LEARNERS[learn], record)
+
+
+def _learn_with(
+    task: Task,
+    topology: Topology,
+    states: tuple[int, ...],
+    learner: Callable[[Job], Learnt],
+    record: Mapping[str, Any],
+) -> Selected:
+    tree = topology.rooted(task.table.schema.names)
+    job = Job(task.table, tree, states, task.moments, task.settings, task.report)
+    learnt = learner(job)
+    learnt.diagnostics.update(record)
+    return Selected(learnt, topology, tree, partial(few_trials, job, task.validation, learnt))
+
+
+def few_trials(job: Job, validation: Table | None, learnt: Learnt) -> list[Trial]:
+    """Trees with few states, learnt without one part of the rows after the other, or of many without one."""
+    table = job.table
+    if validation is not None or table.n_rows < ROWS_FOR_TRIALS:
+        return [Trial(learnt.parameters, None)]
+    order = np.random.default_rng(job.settings.seed).permutation(table.n_rows)
+    n_parts = N_PARTS if table.n_rows <= ROWS_IN_PARTS else 1
+    trials = []
+    for part in range(n_parts):
+        held_out = np.sort(order[part::N_PARTS])
+        rest = table.take(np.setdiff1d(order, held_out))
+        moments = CountedMoments.of(rest.codes, rest.schema.cards, rest.weights)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the tree that is kept has given them already
+            again = learn_auto(replace(job, table=rest, moments=moments, report=silent))
+        trials.append(Trial(again.parameters, held_out))
+    return trials
+
+
+def _of_forest(
+    task: Task, forest: Forest, topology: Topology, record: Mapping[str, Any], trial: Trial
+) -> Selected:
+    """A forest as one tree or a mixture."""
+    tables = [each.tables for each in forest.trees]
+    tree = tables[int(np.argmax(forest.weights))].tree
+    diagnostics = {
+        "n_parameters": sum(each.layout.n_parameters for each in tables),
+        "n_steps": sum(each.n_passes + each.n_steps for each in forest.trees),
+        "held_out_score": forest.score,
+        "trees": [
+            {**each.as_dict(), "weight": float(weight)}
+            for each, weight in zip(forest.trees, forest.weights, strict=True)
+        ],
+        **record,
+    }
+    if tree is not topology.rooted(task.table.schema.names):
+        topology = topology_of(tree)
+    return Selected(Learnt(_mixture(forest), diagnostics), topology, tree, lambda: [trial])
+
+
+def _mixture(forest: Forest) -> Tables | Mixture:
+    """One tree, or a mixture of several."""
+    tables = [each.tables for each in forest.trees]
+    return tables[0] if len(tables) == 1 else Mixture.of(forest.weights, tables)
+
+
+def keep(
+    model: TreeModel,
+    X: Any,
+    table: Table | MixedTable,
+    counts: NDArray[Any] | None,
+    topology: Topology,
+    tree: RootedTree,
+    learnt: Learnt,
+) -> None:
+    """Give a model its fitted attributes.
+
+    Of a mixture, `topology` and `tree` are those of any component; those of the heaviest are kept. `counts`
+    are those of all pairs of columns; None where they were not needed.
+    """
+    if isinstance(learnt.parameters, Mixture):
+        heaviest = learnt.parameters.parts[learnt.parameters.heaviest].tree
+        if heaviest is not tree:
+            topology, tree = topology_of(heaviest), heaviest
+    kind = kind_of_table(X)
+    model.schema_ = table.schema
+    model.topology_, model.tree_ = topology, tree
+    model.parameters_ = learnt.parameters
+    model.n_features_in_ = len(table.schema)
+    if has_names(X, kind, table.schema):
+        model.feature_names_in_ = np.array(table.schema.names, dtype=object)
+    elif hasattr(model, "feature_names_in_"):
+        del model.feature_names_in_
+    model.diagnostics_ = {
+        "n_rows": table.n_rows,
+        "kind_of_table": kind,
+        "fingerprint": fingerprint(cast("Table", table) if counts is None else counts),
+        **learnt.diagnostics,
+    }
+
+
+def put_network(model: TreeModel, network: BifTree) -> None:
+    """Give a model the fitted attributes of a Bayesian network."""
+    columns = (Column(name, tuple(network.categories[name]), "ordered") for name in network.names)
+    model.schema_ = Schema(tuple(columns))
+    model.topology_, model.tree_ = network.topology, network.tables.tree
+    model.parameters_ = network.tables
+    model.n_features_in_ = len(network.names)
+    model.feature_names_in_ = np.array(network.names, dtype=object)
+    model.diagnostics_ = {"learn": "bif", "kind_of_table": "dict"}
+
+
+def has_names(X: Any, kind: str, schema: Schema) -> bool:
+    """Whether the columns have names, all of them text; arrays and lists of rows have none."""
+    names = schema.names
+    if schema.labels != names:
+        return False
+    if isinstance(X, list | tuple):
+        return names != positional_names(len(names))
+    return kind != "numpy"
+
+
+def fingerprint(data: Table | NDArray[Any]) -> str:
+    """A text of 16 hexadecimal digits that depends on the pair counts of all columns.
+
+    The order of the rows does not matter, nor how they were cut into chunks. Meant to tell data apart by
+    accident, not to withstand somebody who wants two tables to look the same.
+
+    Parameters
+    ----------
+    data : Table or (a, b) array
+        Rows without weights, or their pair counts.
+    """
+    # One product with fixed numbers instead of all counts: they may be many.
+    if isinstance(data, np.ndarray):
+        folded = data @ np.arange(1, len(data) + 1, dtype=data.dtype)
+    else:
+        from tacit.trees.loops.counting import fold_pairs
+
+        cards = np.array(data.schema.cards, dtype=np.int64)
+        folded = np.zeros(int(cards.sum()), dtype=np.int64)
+        fold_pairs(data.codes.T, np.cumsum(cards) - cards, folded)
+    return hashlib.blake2b(folded.tobytes(), digest_size=8).hexdigest()
