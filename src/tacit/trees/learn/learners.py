@@ -135,7 +135,9 @@ def stopping_rule(settings: Settings, n_rows: float, otherwise: float) -> Stoppi
     tol = settings.tol
     if settings.stopping == "relative":
         return RelativeGain(RELATIVE_GAIN if isinstance(tol, str) else tol)
-    return AbsoluteGain(otherwise if isinstance(tol, str) else tol * n_rows)
+    if isinstance(tol, str):
+        return AbsoluteGain(max(otherwise, GAIN_PER_PARAMETER))  # of models without parameters too
+    return AbsoluteGain(tol * n_rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit import LatentClass, LatentTree, Topology
-from tacit.core.input.read_table import read_table
+from tacit.core.input.table import Column, Schema, Table
 from tacit.errors import ArgumentError, ArgumentTypeError, RankError
 from tacit.toy import random_tables, random_tree_model, sample_codes
 from tacit.trees.learn.selection import candidates as choosing
@@ -56,9 +56,16 @@ def test_no_fewer_states_are_chosen_than_there_are_and_the_choice_is_on_record(n
     json.dumps(model.diagnostics_)
 
 
+def numbered(n_rows):
+    """A table whose cells are the numbers of its rows."""
+    columns = tuple(Column(name, tuple(range(n_rows)), "integer") for name in "ab")
+    codes = np.repeat(np.arange(n_rows, dtype=np.int16)[:, None], 2, axis=1)
+    return Table(Schema(columns), np.asfortranarray(codes))
+
+
 @pytest.mark.parametrize("n_rows", [2, 8, 99, 500])
 def test_of_few_rows_the_parts_are_set_aside_in_turn(n_rows):
-    table = read_table(np.arange(2 * n_rows).reshape(-1, 2))
+    table = numbered(n_rows)
     _, first = rows_aside(table, 3, everything=False)
     parts = [table.codes[first], *(judging.codes for _, judging in other_parts(table, None, 3))]
     assert 2 <= len(parts) <= 5
@@ -71,7 +78,7 @@ def test_of_few_rows_the_parts_are_set_aside_in_turn(n_rows):
 
 
 def test_of_many_rows_or_where_rows_are_given_one_part_is_enough(monkeypatch):
-    table = read_table(np.arange(200).reshape(-1, 2))
+    table = numbered(100)
     assert other_parts(table, table, 0) == []
     monkeypatch.setattr(states, "ROWS_IN_PARTS", 99)
     assert other_parts(table, None, 0) == []

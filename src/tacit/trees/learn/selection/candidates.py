@@ -147,7 +147,7 @@ def _ranked_structures(task: Task, ground: Ground) -> list[tuple[str, float]]:
     if not isinstance(task.n_states, Mapping):  # wrong numbers are refused before the work
         some = trees[CANDIDATES[0]]
         known_states(task.n_states, some, some.rooted(schema.names))
-    task.report(0.0, "comparing " + ", ".join(CANDIDATES))
+    task.report(0.0, "trying " + ", ".join(CANDIDATES))
     distinct = list(dict.fromkeys(trees.values()))
     works = [partial(_trial, task, ground, each.rooted(schema.names)) for each in distinct]
     scores = dict(zip(distinct, together(ground, works), strict=True))
