@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit.datasets.texts import LEAST_COUNTS, corpus_path
+from tacit.datasets.texts import MIN_COUNTS, corpus_path
 from tacit.language import kenlm as tacit_kenlm
 from tacit.language.data.corpus import read_corpus
 from tacit.language.kneser_ney_lm import KneserNeyLM
@@ -200,7 +200,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the Penn treebank")
     name = "ptb" if parser.parse_args().quick else "english-eltec"
-    min_count = LEAST_COUNTS[name]
+    min_count = MIN_COUNTS[name]
     KneserNeyLM(3).fit(["a b a", "b"]).perplexity(["a"])
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

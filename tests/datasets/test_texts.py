@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tacit
-from tacit.datasets.texts import LEAST_COUNTS, corpus_path, load_corpus
+from tacit.datasets.texts import MIN_COUNTS, corpus_path, load_corpus
 from tacit.errors import ArgumentError, MissingDataError
 
 FOLDER = Path(os.environ.get("TACIT_DATA") or "nowhere")
@@ -16,7 +16,7 @@ FOLDER = Path(os.environ.get("TACIT_DATA") or "nowhere")
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("TACIT_DATA", str(tmp_path))
-    for name in LEAST_COUNTS:
+    for name in MIN_COUNTS:
         (tmp_path / "lm" / name).mkdir(parents=True)
     return tmp_path
 

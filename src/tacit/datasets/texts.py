@@ -10,7 +10,7 @@ from tacit.language.data.corpus import Corpus, read_corpus
 from tacit.language.data.vocabulary import Vocabulary
 
 # Each corpus, and how often a word must occur in "train" not to become `<unk>`: the first two have that done.
-LEAST_COUNTS = {"ptb": 1, "wikitext-2": 1, "russian-drama-novels": 2, "english-eltec": 2}
+MIN_COUNTS = {"ptb": 1, "wikitext-2": 1, "russian-drama-novels": 2, "english-eltec": 2}
 _SOURCES = {
     "ptb": "the Penn Treebank as prepared by Mikolov",
     "wikitext-2": "WikiText-2 of Merity et al.",
@@ -35,8 +35,8 @@ def corpus_path(name: str, split: str = "train") -> Path:
     MissingDataError
         The file is not in the folder that ``TACIT_DATA`` names.
     """
-    if name not in LEAST_COUNTS:
-        raise ArgumentError(f"there is no corpus {name!r}; there are {', '.join(LEAST_COUNTS)}")
+    if name not in MIN_COUNTS:
+        raise ArgumentError(f"there is no corpus {name!r}; there are {', '.join(MIN_COUNTS)}")
     if split not in _SPLITS:
         raise ArgumentError(f"there is no split {split!r}; there are {', '.join(_SPLITS)}")
     form = "a line for each sentence, blanks between words"
@@ -62,7 +62,7 @@ def load_corpus(name: str, split: str = "train", *, vocabulary: Vocabulary | Non
         See `corpus_path`.
     """
     path = corpus_path(name, split)
-    least = LEAST_COUNTS[name]
+    least = MIN_COUNTS[name]
     if vocabulary is None and split != "train":
         vocabulary = read_corpus(corpus_path(name), min_count=least).vocabulary
     return read_corpus(path, vocabulary=vocabulary, min_count=least)

@@ -280,11 +280,11 @@ class Texts:
 @lru_cache(maxsize=2)
 def texts_of(case: TextCase) -> Texts:
     """The lines of a case."""
-    from tacit.datasets.texts import LEAST_COUNTS
+    from tacit.datasets.texts import MIN_COUNTS
 
     steps = {"train": case.every, "valid": case.every_held, "test": case.every_held}
     train, valid, test = (lines_of(case.corpus, split)[::n] for split, n in steps.items())
-    texts = Texts.of(train, valid, test, LEAST_COUNTS[case.corpus])
+    texts = Texts.of(train, valid, test, MIN_COUNTS[case.corpus])
     return replace(texts, rank_fractions=RANK_FRACTIONS.get(case.corpus, ()))
 
 
