@@ -9,7 +9,7 @@ from tacit.core.arguments import check_choice, check_count, check_number, seed_f
 from tacit.errors import ArgumentError, NotAvailableError
 from tacit.sequences.emissions import EMISSIONS, emission_for, emission_of
 from tacit.sequences.hmm_forecasts import HMMForecasts
-from tacit.sequences.learn.hmm_learners import HMMSettings
+from tacit.sequences.learn.hmm_task import HMMSettings
 from tacit.sequences.model_files import HMM_FILE
 from tacit.sequences.sequence_queries import lengths_from
 

@@ -6,7 +6,7 @@ import pytest
 from tacit.sequences.learn import gaussian_hmm as hmm_numbers
 from tacit.sequences.learn.em.gaussian_hmm import Rows
 from tacit.sequences.learn.gaussian_hmm import _halved, _polished, _random_starts, _regrouped
-from tacit.sequences.learn.hmm_learners import HMMSettings
+from tacit.sequences.learn.hmm_task import HMMSettings
 from tacit.sequences.model.gaussian_hmm import GaussianChain
 from tacit.sequences.query.gaussian_emissions import drawn_rows
 from tacit.sequences.query.hidden_states import drawn_states

@@ -19,7 +19,7 @@ from tacit.sequences.query.proper_operators import ProperOperators
 
 if TYPE_CHECKING:
     from tacit.sequences.data.sequences import Sequences
-    from tacit.sequences.learn.hmm_learners import HMMSettings
+    from tacit.sequences.learn.hmm_task import HMMSettings
     from tacit.sequences.learn.symbol_stream import Stream
 
 Array = NDArray[np.float64]
@@ -81,7 +81,8 @@ class Categorical:
         report: Report | None = None,
     ) -> tuple[ChainTables | ProperOperators, dict[str, Any]]:
         """Tables, or operators, from windows of symbols and EM."""
-        from tacit.sequences.learn.hmm_learners import Task, learn_symbols
+        from tacit.sequences.learn.hmm_learners import learn_symbols
+        from tacit.sequences.learn.hmm_task import Task
 
         counts, windows = (None, None) if stream is None else (stream.counts, stream.windows)
         task = Task(data, settings, counts, held_out, report or silent, windows)

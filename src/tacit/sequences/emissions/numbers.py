@@ -12,7 +12,7 @@ from tacit.sequences.data.number_sequences import Series, read_series
 from tacit.sequences.query.hidden_states import StateEvidence
 
 if TYPE_CHECKING:
-    from tacit.sequences.learn.hmm_learners import HMMSettings
+    from tacit.sequences.learn.hmm_task import HMMSettings
     from tacit.sequences.learn.number_stream import KeptNumbers
 
 Array = NDArray[np.float64]

@@ -23,7 +23,7 @@ from tacit.sequences.query.hidden_states import StateEvidence
 
 if TYPE_CHECKING:
     from tacit.sequences.data.number_sequences import Series
-    from tacit.sequences.learn.hmm_learners import HMMSettings
+    from tacit.sequences.learn.hmm_task import HMMSettings
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from tacit.core.files.fields import Record
     from tacit.core.progress import Report
-    from tacit.sequences.learn.hmm_learners import HMMSettings
+    from tacit.sequences.learn.hmm_task import HMMSettings
     from tacit.sequences.query.hidden_states import StateEvidence
 
 Array = NDArray[np.float64]

@@ -21,7 +21,7 @@ from tacit.sequences.query.proper_operators import ProperOperators
 
 if TYPE_CHECKING:
     from tacit.sequences.emissions.protocol import Emission
-    from tacit.sequences.learn.hmm_learners import HMMSettings
+    from tacit.sequences.learn.hmm_task import HMMSettings
 
 ROUGH = 10.0  # times `tol` is enough while choosing
 

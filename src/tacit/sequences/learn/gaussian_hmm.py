@@ -31,7 +31,7 @@ from tacit.sequences.model.gaussian_hmm import GaussianChain
 if TYPE_CHECKING:
     from tacit.core.em import Climb
     from tacit.core.progress import Report
-    from tacit.sequences.learn.hmm_learners import HMMSettings
+    from tacit.sequences.learn.hmm_task import HMMSettings
 
 Array = NDArray[np.float64]
 Rungs = tuple[tuple[int, int, int], ...]
@@ -219,7 +219,8 @@ def _by_cells(
 ) -> tuple[GaussianChain, dict[str, Any]]:
     """States from counts of cells in windows of three; densities from where the model of cells has them."""
     from tacit.sequences.learn.em.hmm_auto import Search
-    from tacit.sequences.learn.hmm_learners import Task, learn_tables
+    from tacit.sequences.learn.hmm_learners import learn_tables
+    from tacit.sequences.learn.hmm_task import Task
     from tacit.sequences.query.hidden_states import smoothed, symbol_evidence
 
     n_cells = int(np.clip(PER_STATE * n_states, FEWEST_CELLS, MOST_CELLS))

@@ -1,109 +1,32 @@
-"""Hidden Markov models of symbols: the ways of learning them."""
+"""Hidden Markov models of symbols: their learners."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.progress import Report, silent
 from tacit.errors import DataError, RankError, TooExpensiveError
 from tacit.sequences.data.sequences import Sequences
+from tacit.sequences.learn.hmm_task import HMMSettings, Task, frequencies, row_counts, spectrum
 from tacit.sequences.model.chains import ChainTables
 
 if TYPE_CHECKING:
-    from tacit.messages.repairs import Repairs
     from tacit.sequences.learn.em.hmm import OnlineHmm
-    from tacit.sequences.learn.em.hmm_auto import Search
-    from tacit.sequences.moments.ngrams import NgramCounts, TripleMoments
+    from tacit.sequences.moments.ngrams import NgramCounts
     from tacit.sequences.moments.windows import WindowMoments
     from tacit.sequences.query.proper_operators import ProperOperators
 
 Array = NDArray[np.float64]
 Told = dict[str, Any]
 
-# Shares of the symbols' frequencies that are tried. Never none: what is cut off at zero was no certain zero.
-FALLBACKS = (1e-4, 0.01, 0.03, 0.1, 0.3, 1.0)
 PASSES, BATCH = 5, 100  # of stepwise EM over all sequences, and sequences of a step
-USUAL_PSEUDO_COUNTS = (1.0, 1.0, 5.0)  # of each row of starts, moves and emissions
-MOST_JUDGED = 100_000  # positions by which one of several ways is chosen
+MOST_JUDGED = 100_000  # positions by which one of several starts is chosen
 LOOKED_AHEAD = 3  # symbols of past and future that may show more states than there are symbols
 MOST_LOOKED_AT = 1 << 20  # moments of these
-USUAL_FALLBACK = 0.03  # where nothing can be left out to choose by
-
-
-@dataclass(frozen=True)
-class HMMSettings:
-    """What was asked for, checked."""
-
-    learn: str
-    features: (
-        int | None
-    )  # None: more than one where there are more states than symbols, with "auto"
-    covariance: str
-    stationary: bool
-    pseudo_counts: float | None  # of each row; None: the usual ones
-    n_restarts: int
-    tol: float  # nats per position
-    max_iter: int
-    n_jobs: int
-    seed: int
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """What is to be learnt from."""
-
-    sequences: Sequences  # those that EM runs on
-    settings: HMMSettings
-    given_counts: NgramCounts | None = None  # of these, and of others that are no longer there
-    validation: Sequences | None = None
-    report: Report = silent
-    given_windows: WindowMoments | None = None  # of `features`, of all sequences too
-    search: Search | None = None  # how "auto" compares starts
-
-    @cached_property
-    def counts(self) -> NgramCounts:
-        """Windows of symbols."""
-        from tacit.sequences.moments.ngrams import NgramCounts
-
-        if self.given_counts is not None:
-            return self.given_counts
-        return NgramCounts.of(self.sequences, n_jobs=self.settings.n_jobs)
-
-    def windows(self, reach: int) -> WindowMoments:
-        """Windows with longer pasts and futures.
-
-        Raises
-        ------
-        DataError
-            There are none.
-        """
-        from tacit.sequences.moments.symbol_windows import symbol_windows
-
-        found = self.given_windows
-        if found is None:
-            found = symbol_windows(self.sequences, reach)
-        if not found.n_windows:
-            raise DataError(
-                f"no {2 * reach + 1} symbols in a row were observed, as features={reach} needs; pass a "
-                f"smaller features=, or longer sequences"
-            )
-        return found
-
-    @property
-    def reach(self) -> int:
-        """Symbols of past and future that were asked for."""
-        return self.settings.features or 1
-
-    def tell(self, step: int, objective: float) -> None:
-        """Report a step of EM."""
-        share = min(step / max(self.settings.max_iter, 1), 1.0)
-        self.report(share, f"step {step}: {objective:.1f} nats")
 
 
 def states_from_afar(sequences: Sequences, settings: HMMSettings) -> int:
@@ -146,7 +69,9 @@ def learn_symbols(task: Task, n_states: int) -> tuple[ChainTables | ProperOperat
     """A model of some states, and how it came about."""
     check_states(n_states, task.sequences.n_symbols, task.settings)
     if task.settings.learn == "spectral":
-        return _operators_and_fallback(task, n_states)
+        from tacit.sequences.learn.operator_learner import learn_operators
+
+        return learn_operators(task, n_states)
     return learn_tables(task, n_states)
 
 
@@ -163,13 +88,7 @@ def learn_tables(task: Task, n_states: int) -> tuple[ChainTables, Told]:
 
 def _one_state(task: Task) -> ChainTables:
     """Symbols that do not depend on each other."""
-    return ChainTables(np.ones(1), np.ones((1, 1)), (_frequencies(task)[None],))
-
-
-def _frequencies(task: Task) -> Array:
-    """(symbol,) shares of all symbols that were seen, with the pseudo-counts of one row."""
-    shares = task.counts.singles + _rows(task.settings)[2] / task.counts.n_symbols
-    return np.asarray(shares / shares.sum())
+    return ChainTables(np.ones(1), np.ones((1, 1)), (frequencies(task)[None],))
 
 
 def _tensor(task: Task, n_states: int) -> tuple[ChainTables, Told]:
@@ -181,8 +100,8 @@ def _tensor(task: Task, n_states: int) -> tuple[ChainTables, Told]:
     moments = counts.window_moments()
     firsts = counts.firsts.astype(np.float64)
     tables = tensor_hmm(moments, n_states, pairs=counts.pairs, firsts=firsts)
-    tables = _with_pseudo_counts(tables, counts, _rows(task.settings))
-    return tables, {"n_steps": 1, **_spectrum(moments, n_states)}
+    tables = _with_pseudo_counts(tables, counts, row_counts(task.settings))
+    return tables, {"n_steps": 1, **spectrum(moments, n_states)}
 
 
 def _longer_tensor(task: Task, n_states: int) -> tuple[ChainTables, Told]:
@@ -200,12 +119,12 @@ def _longer_tensor(task: Task, n_states: int) -> tuple[ChainTables, Told]:
         )
     rng = np.random.default_rng(task.settings.seed)
     some = few_sequences(task.sequences, MOST_JUDGED, rng, Search().longest)
-    rows = _rows(task.settings)
+    rows = row_counts(task.settings)
     ways = [_with_pseudo_counts(tables, counts, rows) for _, tables in starts]
     logs = [float(log_likelihoods(tables, some).sum()) for tables in ways]
     best = int(np.argmax(logs))
     told = {"n_steps": 1, "start": starts[best][0], "starts": [name for name, _ in starts]}
-    return ways[best], told | _spectrum(longer_triples(windows, counts.n_symbols), n_states)
+    return ways[best], told | spectrum(longer_triples(windows, counts.n_symbols), n_states)
 
 
 def _with_pseudo_counts(
@@ -234,7 +153,7 @@ def _em(task: Task, n_states: int) -> tuple[ChainTables, Told]:
         n_restarts=settings.n_restarts,
         max_iter=settings.max_iter,
         gain=settings.tol * task.sequences.n_positions,
-        pseudo_counts=_rows(settings),
+        pseudo_counts=row_counts(settings),
         accelerated=True,
         stationary=settings.stationary,
         random_state=settings.seed,
@@ -258,7 +177,7 @@ def _online(task: Task, n_states: int) -> tuple[ChainTables, Told]:
         task.sequences,
         n_passes=PASSES,
         batch=BATCH,
-        pseudo_counts=_rows(settings),
+        pseudo_counts=row_counts(settings),
         random_state=rng,
         progress=task.tell,
     )
@@ -277,7 +196,7 @@ def _auto(task: Task, n_states: int) -> tuple[ChainTables, Told]:
         windows=windows,
         validation=task.validation,
         stationary=settings.stationary,
-        pseudo_counts=_rows(settings),
+        pseudo_counts=row_counts(settings),
         tol=settings.tol,
         max_iter=settings.max_iter,
         n_jobs=settings.n_jobs,
@@ -287,7 +206,7 @@ def _auto(task: Task, n_states: int) -> tuple[ChainTables, Told]:
     )
     told["features"] = reach
     if task.counts.triples.total:
-        told |= _spectrum(task.counts.window_moments(), n_states)
+        told |= spectrum(task.counts.window_moments(), n_states)
     return tables, told
 
 
@@ -309,93 +228,6 @@ def _longer_windows(task: Task, n_states: int) -> tuple[WindowMoments | None, in
     return None, 1
 
 
-def _rows(settings: HMMSettings) -> tuple[float, float, float]:
-    """Pseudo-counts of each row of initial, transition and emission probabilities."""
-    count = settings.pseudo_counts
-    return USUAL_PSEUDO_COUNTS if count is None else (count, count, count)
-
-
-def _spectrum(moments: TripleMoments, n_states: int) -> Told:
-    """Singular values of pairs at distance two, scaled by frequencies, and how many stand above noise."""
-    from tacit.sequences.learn.spectral.hmm import shared_views, supported_states
-
-    n_symbols = len(moments.one)
-    views = shared_views(moments, min(2 * n_states + 8, n_symbols))
-    return {
-        "singular_values": [float(each) for each in views.values],
-        "noise": float(views.noise),
-        "n_supported": supported_states(moments, min(n_states, n_symbols)),
-    }
-
-
-# -- operators ------------------------------------------------------------------------------------
-
-
-def _operators_and_fallback(task: Task, rank: int) -> tuple[ProperOperators, Told]:
-    """Operators of a rank, and how much of the symbols' frequencies is mixed into what they say.
-
-    That share is chosen by sequences that are left out, of those that are there.
-    """
-    from tacit.messages.repairs import Repairs
-    from tacit.sequences.learn.selection import left_out
-
-    found, told = _operators(task, rank)
-    sequences, scores, repairs = task.sequences, dict[float, float](), Repairs()
-    if task.validation is not None:
-        scores, repairs = _fallback_scores(found, task.validation)
-    elif sequences.n_positions:
-        kept, out = (each.of(sequences) for each in left_out(sequences.ends, task.settings.seed))
-        with suppress(DataError, RankError):  # what is kept may carry less than the whole
-            tried, _ = _operators(Task(kept, task.settings), rank)
-            scores, repairs = _fallback_scores(tried, out)
-    fallback = max(scores, key=lambda share: (scores[share], share)) if scores else USUAL_FALLBACK
-    table = [{"fallback": share, "held_out_score": score} for share, score in scores.items()]
-    return replace(found, fallback=fallback), {
-        "fallback": fallback,
-        "candidates_fallback": table,
-        "held_out_repairs": repairs.as_dict(),
-        **told,
-    }
-
-
-def _operators(task: Task, rank: int) -> tuple[ProperOperators, Told]:
-    from tacit.sequences.learn.spectral.hmm import spectral_hmm
-    from tacit.sequences.learn.spectral.longer_windows import RIDGE
-    from tacit.sequences.learn.spectral.operators import leading_directions, spectral_operators
-    from tacit.sequences.query.proper_operators import ProperOperators
-
-    counts = task.counts
-    shares = _frequencies(task)
-    if task.reach == 1:
-        moments = counts.window_moments()
-        operators, told = spectral_hmm(moments, rank), _spectrum(moments, rank)
-    else:
-        windows = task.windows(task.reach)
-        directions = leading_directions(windows, 2 * rank + 8, RIDGE)
-        operators = spectral_operators(windows, directions, rank, np.ones(counts.n_symbols))
-        told = {"singular_values": [float(each) for each in directions.sizes]}
-    if task.settings.stationary:
-        operators = replace(operators, initial=operators.mean)
-    return ProperOperators(operators, shares, 0.0), told
-
-
-def _fallback_scores(
-    found: ProperOperators, sequences: Sequences
-) -> tuple[dict[float, float], Repairs]:
-    """Mean log-probability of a symbol, for each share of frequencies; and what was negative."""
-    codes = sequences.codes
-    steps = found.step_logs(codes, sequences.lengths)
-    there = codes >= 0
-    if not there.any():
-        return {}, steps.repairs
-    told, usual = np.exp(steps.logs[there]), found.shares[codes[there]]
-    scores = {
-        share: float(np.log(np.maximum((1 - share) * told + share * usual, 1e-300)).mean())
-        for share in FALLBACKS
-    }
-    return scores, steps.repairs
-
-
 # -- chunks ---------------------------------------------------------------------------------------
 
 
@@ -414,5 +246,5 @@ def gone_on(
     """
     for low in range(0, len(sequences.lengths), BATCH):
         batch = sequences.take(np.arange(low, min(low + BATCH, len(sequences.lengths))))
-        online = online.updated(batch, n_sequences=n_seen, pseudo_counts=_rows(settings))
+        online = online.updated(batch, n_sequences=n_seen, pseudo_counts=row_counts(settings))
     return online

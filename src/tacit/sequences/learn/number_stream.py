@@ -16,7 +16,7 @@ from tacit.sequences.learn.symbol_stream import MOST_KEPT, lowest, mixed
 if TYPE_CHECKING:
     from tacit.core.progress import Report
     from tacit.sequences.emissions.protocol import Emission
-    from tacit.sequences.learn.hmm_learners import HMMSettings
+    from tacit.sequences.learn.hmm_task import HMMSettings
 
 Integers = NDArray[np.int64]
 

@@ -83,9 +83,8 @@ class LearntAutomata:
     weights: Array
     shapes: tuple[Shape, ...]
     n_steps: int
-    held_out: (
-        float | None
-    )  # mean log-probability of a held-out sequence, before they were learnt from too
+    # mean log-probability of a held-out sequence, before they were learnt from too
+    held_out: float | None
     candidates: tuple[dict[str, Any], ...]
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tacit.core.progress import Report
     from tacit.sequences.emissions.protocol import Emission
     from tacit.sequences.learn.em.hmm import OnlineHmm
-    from tacit.sequences.learn.hmm_learners import HMMSettings
+    from tacit.sequences.learn.hmm_task import HMMSettings
     from tacit.sequences.moments.windows import WindowMoments
 
 Integers = NDArray[np.int64]
