@@ -15,8 +15,8 @@ def folder_of_stocks(tmp_path_factory):
     """Prices of 62 stocks on 300 days, which rise and fall with a market and with groups."""
     rng = np.random.default_rng(0)
     market, groups = rng.normal(size=(300, 1)), rng.normal(size=(300, 6))
-    own = rng.normal(size=(300, 62))
-    steps = 0.7 * market + 0.7 * np.repeat(groups, 11, axis=1)[:, :62] + own
+    noise = rng.normal(size=(300, 62))
+    steps = 0.7 * market + 0.7 * np.repeat(groups, 11, axis=1)[:, :62] + noise
     prices = np.exp(0.01 * np.cumsum(steps, axis=0))
     days = np.datetime64("2001-01-01") + np.arange(300)
     lines = [",".join(["date", *(f"S{place}" for place in range(62))])]

@@ -71,18 +71,18 @@ def test_table_8_1_shows_the_printed_numbers_under_its_own():
         "40",
     ]
     for name in table_8_1.NAMES:
-        (own,) = [line for line in shown if line.startswith(f"wsj_sample: {name} ")]
+        (row,) = [line for line in shown if line.startswith(f"wsj_sample: {name} ")]
         (printed,) = [
             line for line in shown if line.startswith(f"(printed) English, train: {name} ")
         ]
-        assert own.split()[-6:] == printed.split()[-6:]
+        assert row.split()[-6:] == printed.split()[-6:]
 
 
 # -- table 8.2 ------------------------------------------------------------------------------------
 
 
 def printed_8_2(trial):
-    """As printed, between printed lengths the mean of both; our own are lower."""
+    """As printed, between printed lengths the mean of both; those of SpanParser are lower."""
     case = trial.case
     numbers = table_8_2.PRINTED[LANGUAGES[case.treebank], case.part].get(trial.method.name)
     if numbers is None:
@@ -123,8 +123,8 @@ def test_table_8_2_says_how_far_right_branching_in_the_same_brackets_comes():
         "lengths"
     ) in shown
     assert sum(line.startswith("(printed)") for line in shown) == 2 * (7 + 3 + 3)
-    (own,) = [line for line in shown if line.startswith("sinica, test: BC-O")]
-    assert own.split()[-6:] == ["58.0", "54.3", "49.7", "46.7", "44.6", "42.2"]
+    (row,) = [line for line in shown if line.startswith("sinica, test: BC-O")]
+    assert row.split()[-6:] == ["58.0", "54.3", "49.7", "46.7", "44.6", "42.2"]
     assert not any(line.startswith("sinica, test: NN") for line in shown)
 
 
@@ -180,9 +180,9 @@ def test_figure_8_5_tells_mean_and_spread_and_draws_every_start():
 def test_lengths_are_named_in_pictures():
     from tacit.reproduce.runner.panels import picture
 
-    asked = experiment_of("table-8.2")
+    experiment = experiment_of("table-8.2")
     runs = runs_of("table-8.2", printed_8_2)
-    figure = picture(runs, "", asked.panels(asked.settings["paper"]), asked.measures)
+    figure = picture(runs, "", experiment.panels(experiment.settings["paper"]), experiment.measures)
     assert figure.axes[0].get_title() == "wsj_sample, train"
     assert figure.axes[3].get_title() == "wsj_sample, test"
     assert figure.axes[0].get_xticks().tolist() == [10, 15, 20, 25, 30, 40]

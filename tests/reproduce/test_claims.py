@@ -490,7 +490,7 @@ def test_figure_5_4_compares_means_over_the_models_with_em():
 def test_figure_5_4_allows_two_standard_errors_beside_the_strong_em():
     def errors(other):
         # Beside 0.15 and 0.151 of EM 1e-5.
-        return but(error_5_4, at(1000, "spectral"), lambda told: 0.18 if told > 0.1 else other)
+        return but(error_5_4, at(1000, "spectral"), lambda error: 0.18 if error > 0.1 else other)
 
     assert held("fig-5.4", errors(0.13), seconds_5_4)[1]  # +0.029 and -0.02
     assert not held("fig-5.4", errors(0.181), seconds_5_4)[1]  # +0.029 and +0.031
@@ -512,10 +512,10 @@ def test_figure_5_4_needs_all_graphs_to_be_faster_at_the_largest_size(name, fact
 
 
 def test_figure_5_4_has_a_table_of_errors_and_ratios():
-    asked = experiment_of("fig-5.4")
+    experiment = experiment_of("fig-5.4")
     runs = made_runs(few_seeds("fig-5.4"), error_5_4, seconds_5_4)
-    lines = asked.table(runs).splitlines()
-    assert len(lines) == 2 + 4 * len(asked.settings["paper"].sizes)
+    lines = experiment.table(runs).splitlines()
+    assert len(lines) == 2 + 4 * len(experiment.settings["paper"].sizes)
     assert lines[2].split()[:6] == ["order2-10", "100", "0.101", "1.0x", "0.201", "30.0x"]
     (last,) = [line for line in lines if line.split()[:2] == ["loopy", "100000"]]
     assert "150.0x" in last
@@ -557,8 +557,8 @@ def test_figure_5_5_needs_spectral_to_be_faster_at_every_size():
 
 
 def test_figure_5_5_has_a_table_of_shares_and_ratios():
-    asked = experiment_of("fig-5.5")
-    lines = asked.table(made_runs(few_seeds("fig-5.5"), wrong_5_5, seconds_5_5)).splitlines()
+    experiment = experiment_of("fig-5.5")
+    lines = experiment.table(made_runs(few_seeds("fig-5.5"), wrong_5_5, seconds_5_5)).splitlines()
     assert lines[2].split()[:6] == ["100", "0.2000", "0.2000", "1.0x", "0.4000", "0.4000"]
     assert lines[2].split()[6] == "100.0x"
 
@@ -572,7 +572,7 @@ def wrong_song_3(trial):
     return level + 0.1 * far - 0.001 * trial.seed
 
 
-def told(n_states, *names):
+def with_states(n_states, *names):
     return lambda trial: trial.case.n_states == n_states and trial.method.name in names
 
 
@@ -583,13 +583,13 @@ def test_song_figure_3_holds_where_spectral_alone_loses_with_three_states():
 @pytest.mark.parametrize(
     ("condition", "by", "failing"),
     [
-        (told(2, "new"), 0.08, [0]),
-        (told(2, "spectral"), -0.07, [0]),
-        (told(3, "EM"), 0.045, [1]),
-        (told(3, "new"), -0.05, [1]),
-        (told(3, "new", "EM"), 0.08, [2]),
-        (told(3, "spectral"), -0.06, [2, 3]),
-        (told(2, "spectral", "EM", "new"), 0.06, [3]),
+        (with_states(2, "new"), 0.08, [0]),
+        (with_states(2, "spectral"), -0.07, [0]),
+        (with_states(3, "EM"), 0.045, [1]),
+        (with_states(3, "new"), -0.05, [1]),
+        (with_states(3, "new", "EM"), 0.08, [2]),
+        (with_states(3, "spectral"), -0.06, [2, 3]),
+        (with_states(2, "spectral", "EM", "new"), 0.06, [3]),
     ],
 )
 def test_song_figure_3_fails_in_the_part_that_is_otherwise(condition, by, failing):
@@ -601,29 +601,31 @@ def test_song_figure_3_fails_in_the_part_that_is_otherwise(condition, by, failin
 
 
 def test_a_verdict_says_in_one_line_which_parts_did_not_hold(tmp_path):
-    asked = experiment_of("fig-7.5")
+    experiment = experiment_of("fig-7.5")
     runs = made_runs(few_seeds("fig-7.5"), error_7_5)
-    good = verdict(asked, runs, tmp_path / "a.csv", tmp_path / "a.png")
+    good = verdict(experiment, runs, tmp_path / "a.csv", tmp_path / "a.png")
     assert good.held
     assert good.line == str(good) == "fig-7.5: the claim held"
     changed = but(error_7_5, at(100, "original", "Tacit original"), times(2))
-    partly = verdict(asked, made_runs(few_seeds("fig-7.5"), changed), good.csv, good.png)
+    partly = verdict(experiment, made_runs(few_seeds("fig-7.5"), changed), good.csv, good.png)
     assert not partly.held
     assert "held in 1 of 2 parts" in partly.line
     assert "below the alternate's on every tree (0 of 4 trees at 100 rows)" in partly.line
     assert "\n" not in partly.line
-    neither = verdict(asked, made_runs(few_seeds("fig-7.5"), lambda _: 1.0), good.csv, good.png)
+    neither = verdict(
+        experiment, made_runs(few_seeds("fig-7.5"), lambda _: 1.0), good.csv, good.png
+    )
     assert neither.line.startswith("fig-7.5: the claim did not hold; not that at the smallest")
 
 
 def test_a_verdict_tells_how_the_librarys_own_form_fares(tmp_path):
-    asked = experiment_of("fig-7.5")
+    experiment = experiment_of("fig-7.5")
     only_ours = but(error_7_5, is_method("original", "alternate"), lambda _: 1.0)
-    found = verdict(asked, made_runs(few_seeds("fig-7.5"), only_ours), tmp_path, tmp_path)
+    found = verdict(experiment, made_runs(few_seeds("fig-7.5"), only_ours), tmp_path, tmp_path)
     assert not found.held
     assert found.explanation.endswith("in Tacit's own form of the methods 2 of 2")
     only_printed = but(error_7_5, is_method("Tacit original", "Tacit alternate"), lambda _: 1.0)
-    found = verdict(asked, made_runs(few_seeds("fig-7.5"), only_printed), tmp_path, tmp_path)
+    found = verdict(experiment, made_runs(few_seeds("fig-7.5"), only_printed), tmp_path, tmp_path)
     assert found.held
     assert found.explanation.endswith("0 of 2, all but (1) (2)")
 

@@ -64,7 +64,7 @@ def exact_marginal(
     # P(leaves below a node | its state), pushed up until one node has all of them.
     below = {leaf: ([leaf], np.eye(cards[leaf])) for leaf in leaves}
     while len(below) > 1:
-        node = min(below)  # whatever is below this one has been pushed up already
+        node = min(below)  # all nodes below this one have been pushed up already
         reached, cells = below.pop(node)
         above = int(tree.parent[node])
         message = tables.table(node) @ cells  # (parent state, cell)

@@ -34,7 +34,7 @@ def random_grammar(
     n_states : int
         Of every label.
     n_layers : int, optional
-        Brackets come in so many layers, and those of one hold only those of the next, the last tags: there
+        Brackets come in this many layers; those of one hold only those of the next, the last ones tags: there
         are then finitely many trees. Unless given, every bracket may hold every bracket and tag.
     n_brackets, n_tags : int
         Labels of each layer, and of words.
@@ -97,7 +97,7 @@ def _below(tables: GrammarTables, label: int) -> Iterator[Nested]:
 
 
 def sentence_trees(tables: GrammarTables, words: Sequence[int]) -> list[Nested]:
-    """All trees of a sentence, of whatever root."""
+    """All trees of a sentence, with any root."""
 
     def over(start: int, stop: int, label: int) -> Iterator[Nested]:
         if stop - start == 1:

@@ -89,7 +89,7 @@ class GraphModel:
         Raises
         ------
         TooExpensiveError
-            A table on the way would have more than ten million cells.
+            An intermediate table would have more than ten million cells.
         """
         unknown = [name for name in names if name not in self.tables]
         if unknown or len(set(names)) != len(names):

@@ -92,7 +92,7 @@ def random_hmm_model(
     diagonal: float = 0.0,
     random_state: Any = None,
 ) -> GraphModel:
-    """A hidden Markov model whose hidden state depends on so many states before it.
+    """A hidden Markov model whose hidden state depends on the `order` states before it.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def random_factorial_model(
     diagonal: float = 0.0,
     random_state: Any = None,
 ) -> GraphModel:
-    """A factorial hidden Markov model: several hidden chains, and what is observed depends on all of them.
+    """A factorial hidden Markov model: several hidden chains, and observations that depend on all of them.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def random_factorial_model(
         Observed variables x0, x1, ...; hidden are a0, a1, ..., b0, b1, ... and so on.
     n_chains : int
     homogeneous : bool
-        Whether the tables of a chain, and those of what is observed, are the same at every time.
+        Whether the tables of a chain, and those of observations, are the same at every time.
     n_states, n_categories, diagonal, random_state
         See `random_graph_model`.
     """

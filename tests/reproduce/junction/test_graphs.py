@@ -97,27 +97,27 @@ def test_all_states_of_every_separator_are_kept_in_the_printed_form():
 
 
 def test_stepwise_em_is_tried_with_every_rate_and_the_likeliest_is_kept(monkeypatch):
-    from tacit.junction.learn import learners as junction_ways
+    from tacit.junction.learn import learners as junction_learners
 
-    learn, tried = junction_ways.learn_online_em, []
+    learn, fits = junction_learners.learn_online_em, []
 
     def recorded(job, schedule):
         found = learn(job, schedule)
-        tried.append((schedule.decay, job.settings.seed, found))
+        fits.append((schedule.decay, job.settings.seed, found))
         return found
 
-    monkeypatch.setattr(junction_ways, "learn_online_em", recorded)
+    monkeypatch.setattr(junction_learners, "learn_online_em", recorded)
     made = graphs.drawn.__wrapped__(CASE, 0, 300)
     trial = Trial(STUDY, CASE, 300, 3, ONLINE)
     network, n_steps = graphs._learn(trial, made)
-    assert [decay for decay, _, _ in tried] == [0.6, 0.7, 0.8, 0.9, 1.0]
-    assert len({seed for _, seed, _ in tried}) == 5
-    best = max(tried, key=lambda each: each[2].diagnostics["objective"])[2]
+    assert [decay for decay, _, _ in fits] == [0.6, 0.7, 0.8, 0.9, 1.0]
+    assert len({seed for _, seed, _ in fits}) == 5
+    best = max(fits, key=lambda fit: fit[2].diagnostics["objective"])[2]
     assert network is best.network or np.array_equal(
         log_values(network, Evidence(made.test))[1],
         log_values(best.network, Evidence(made.test))[1],
     )
-    assert n_steps == sum(each.diagnostics["n_steps"] for _, _, each in tried)
+    assert n_steps == sum(fit.diagnostics["n_steps"] for _, _, fit in fits)
 
 
 def test_what_cannot_be_learnt_is_a_line_with_its_reason(monkeypatch):

@@ -43,9 +43,9 @@ MIXED = Method("mixed", texts.MIXTURE, (("n_classes", 5),))
 def test_whole_texts_are_those_of_the_loader(corpus, split):
     found, expected = texts_of(TextCase(corpus)), load_corpus(corpus, split)
     assert found.vocabulary == expected.vocabulary
-    own = read_corpus(getattr(found, split), vocabulary=found.vocabulary)
-    assert own.ids.tolist() == expected.ids.tolist()
-    assert own.ends.tolist() == expected.ends.tolist()
+    corpus_read = read_corpus(getattr(found, split), vocabulary=found.vocabulary)
+    assert corpus_read.ids.tolist() == expected.ids.tolist()
+    assert corpus_read.ends.tolist() == expected.ends.tolist()
 
 
 def test_less_text_is_spread_over_all_of_it_and_has_its_own_vocabulary():
@@ -73,26 +73,26 @@ def test_perplexities_are_those_of_the_estimator_on_the_loaders_text(method, mad
 
 
 def test_gains_are_shares_of_the_perplexity_of_modified_kneser_ney():
-    own, peer = (perform(Trial(STUDY, CASE, 2, 0, method)) for method in (BO_KN, INT_MKN))
-    assert own.gain == pytest.approx(100 * (peer.test - own.test) / peer.test, rel=1e-3)
+    run, peer = (perform(Trial(STUDY, CASE, 2, 0, method)) for method in (BO_KN, INT_MKN))
+    assert run.gain == pytest.approx(100 * (peer.test - run.test) / peer.test, rel=1e-3)
     assert (peer.gain, peer.n_ahead) == (0, 0)
 
 
 def test_drawn_texts_have_as_many_lines_drawn_with_replacement():
-    own, peer = (fit_and_score(CASE, 2, 0, method).value for method in (BO_KN, INT_MKN))
+    scores, peer = (fit_and_score(CASE, 2, 0, method).value for method in (BO_KN, INT_MKN))
     rng = np.random.default_rng(0)
     expected = []
     for _ in range(10):
-        lines = rng.integers(len(own.log_probs), size=len(own.log_probs))
-        log = sum(own.log_probs[line] for line in lines)
-        n_words = sum(own.sizes[line] for line in lines)
+        lines = rng.integers(len(scores.log_probs), size=len(scores.log_probs))
+        log = sum(scores.log_probs[line] for line in lines)
+        n_words = sum(scores.sizes[line] for line in lines)
         expected.append(math.exp(-log / n_words))
-    assert own.drawn() == pytest.approx(expected, rel=1e-12)
+    assert scores.drawn() == pytest.approx(expected, rel=1e-12)
     found = perform(Trial(STUDY, CASE, 2, 0, BO_KN))
     assert found.mean == pytest.approx(np.mean(expected), rel=1e-5)
     assert found.spread == pytest.approx(np.std(expected, ddof=1), rel=1e-4)
-    assert found.n_ahead == sum(own.drawn() < peer.drawn())
-    assert own.sizes.sum() == sum(len(line.split()) + 1 for line in texts_of(CASE).test)
+    assert found.n_ahead == sum(scores.drawn() < peer.drawn())
+    assert scores.sizes.sum() == sum(len(line.split()) + 1 for line in texts_of(CASE).test)
 
 
 def test_mixtures_have_the_classes_of_the_model_beside_them_and_their_time():
@@ -100,32 +100,32 @@ def test_mixtures_have_the_classes_of_the_model_beside_them_and_their_time():
     assert mixed.value.models[1] is classes.value
     assert mixed.seconds > classes.seconds
     assert texts.chosen(mixed.value) == f"weight of classes {mixed.value.weights_[1]:.3f}"
-    own = texts_of(CASE)
-    expected = ClassLM(3, 5, vocabulary=own.vocabulary).fit(own.train)
+    lines = texts_of(CASE)
+    expected = ClassLM(3, 5, vocabulary=lines.vocabulary).fit(lines.train)
     assert classes.value.classes_.tolist() == expected.classes_.tolist()
-    again = MixedLM(mixed.value.models).fit(own.valid)
+    again = MixedLM(mixed.value.models).fit(lines.valid)
     assert mixed.value.weights_.tolist() == again.weights_.tolist()
 
 
 def test_ranks_for_russian_are_the_best_of_the_thesis_range(monkeypatch):
     monkeypatch.setattr(texts, "RANK_FRACTIONS", {RUSSIAN: (0.02, 0.1)})
-    own = texts_of(TextCase(RUSSIAN))
-    n_types = len(own.vocabulary)
-    tried = {}
+    lines = texts_of(TextCase(RUSSIAN))
+    n_types = len(lines.vocabulary)
+    perplexities = {}
     for two in (round(0.02 * n_types), round(0.1 * n_types)):
         for three in (round(0.02 * n_types), round(0.1 * n_types)):
             model = PowerLowRankLM(
                 3,
                 preset="thesis",
                 ranks={2: two, 3: three},
-                vocabulary=own.vocabulary,
+                vocabulary=lines.vocabulary,
                 random_state=0,
-            ).fit(own.train)
-            tried[two, three] = float(model.perplexity(own.valid))
-    assert len(set(tried.values())) > 1
-    best = min(tried, key=tried.get)
+            ).fit(lines.train)
+            perplexities[two, three] = float(model.perplexity(lines.valid))
+    assert len(set(perplexities.values())) > 1
+    best = min(perplexities, key=perplexities.get)
     found = fit_and_score(TextCase(RUSSIAN), 3, 0, PLRE).value
-    assert found.valid == pytest.approx(tried[best], rel=1e-12)
+    assert found.valid == pytest.approx(perplexities[best], rel=1e-12)
     assert found.chosen == f"order 2: ranks {best[0]}; order 3: ranks {best[1]}"
 
 
@@ -135,18 +135,18 @@ def test_ranks_for_russian_are_the_best_of_the_thesis_range(monkeypatch):
 def test_ensembles_are_given_the_text_to_choose_by_and_never_the_test_text(
     method, chosen_on, monkeypatch
 ):
-    asked, fit = [], PowerLowRankLM.fit
+    calls, fit = [], PowerLowRankLM.fit
 
     def watched(self, X, y=None, *, validation=None):
-        asked.append((self.get_params(), X, validation))
+        calls.append((self.get_params(), X, validation))
         return fit(self, X, y, validation=validation)
 
     monkeypatch.setattr(PowerLowRankLM, "fit", watched)
-    own = texts_of(CASE)
-    learn(own, 3, 7, method)
-    ((given, train, validation),) = asked
-    assert train is own.train
-    assert validation is (own.valid if chosen_on else None)
+    lines = texts_of(CASE)
+    learn(lines, 3, 7, method)
+    ((given, train, validation),) = calls
+    assert train is lines.train
+    assert validation is (lines.valid if chosen_on else None)
     assert (given["order"], given["random_state"], given["n_jobs"]) == (3, 7, 1)
     assert given["preset"] == dict(method.options).get("preset")
     assert given["ranks"] == ({2: (90,), 3: (90,)} if method is GIVEN else "auto")

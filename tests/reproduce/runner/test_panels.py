@@ -47,11 +47,11 @@ def test_every_panel_has_all_its_lines_within_the_frame(name):
             assert list(line.get_xdata()) == list(settings.sizes)
             assert all(low < value < high for value in line.get_ydata())
     (legend,) = figure.legends
-    told = legend.get_title().get_text()
+    title = legend.get_title().get_text()
     if settings.n_seeds > 1:
-        assert f"median over the {experiment.over};" in told
+        assert f"median over the {experiment.over};" in title
     else:
-        assert told == "lines: a single run each"
+        assert title == "lines: a single run each"
     shown = [text.get_text() for text in legend.get_texts()]
     assert shown == [line.label for line in panels[0].lines]
     figure.canvas.draw()

@@ -33,9 +33,9 @@ RUNS = made_runs(SETTINGS, error, lambda trial: trial.size)
 
 @pytest.mark.parametrize("place", range(len(CASES)))
 def test_runs_of_a_case_are_those_that_agree_in_everything(place):
-    own = RUNS.of(CASES[place])
-    assert len(own.rows) == 2 * 2 * 3
-    assert own.error("one", 100) == pytest.approx(100 + 10 * place + 1 + 0.01)
+    runs = RUNS.of(CASES[place])
+    assert len(runs.rows) == 2 * 2 * 3
+    assert runs.error("one", 100) == pytest.approx(100 + 10 * place + 1 + 0.01)
 
 
 def test_cases_come_in_their_order_and_sizes_rise():
@@ -45,10 +45,10 @@ def test_cases_come_in_their_order_and_sizes_rise():
 
 
 def test_medians_are_over_the_models():
-    own = RUNS.of(PLAIN)
-    assert own.error("other", 1000) == pytest.approx(201.1)
-    assert own.seconds("one", 1000) == 1000
-    assert math.isnan(own.error("absent", 1000))
+    runs = RUNS.of(PLAIN)
+    assert runs.error("other", 1000) == pytest.approx(201.1)
+    assert runs.seconds("one", 1000) == 1000
+    assert math.isnan(runs.error("absent", 1000))
 
 
 def test_methods_can_stand_in_for_others():

@@ -93,8 +93,8 @@ def test_smaller_training_sets_are_parts_of_larger_ones_and_classes_are_kept_apa
     assert sum(map(len, large.train)) == 120
     for number in range(3):
         assert np.array_equal(small.train[number], large.train[number][: len(small.train[number])])
-        own = {tuple(row) for row in found.codes[found.classes == number].tolist()}
-        assert {tuple(row) for row in small.train[number].tolist()} <= own
+        of_class = {tuple(row) for row in found.codes[found.classes == number].tolist()}
+        assert {tuple(row) for row in small.train[number].tolist()} <= of_class
     other = split_of("splice", 50, 2, 60)
     assert not np.array_equal(small.test.codes, other.test.codes)
 
@@ -192,7 +192,9 @@ def test_without_the_data_nothing_is_written(tmp_path, monkeypatch):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("method", [Method("own", "spectral"), Method("EM", "em"), ONLINE, PRINTED])
+@pytest.mark.parametrize(
+    "method", [Method("spectral", "spectral"), Method("EM", "em"), ONLINE, PRINTED]
+)
 def test_a_letter_for_several_counts_as_all_of_them(method):
     trial = Trial(STUDY, SiteCase("splice", 2, 2, 50), 200, 0, method)
     split = split_of("splice", 50, 0, 200)

@@ -44,12 +44,12 @@ def test_the_tree_is_learnt_from_the_training_days_alone():
 
 def test_queries_are_the_same_for_every_method_and_differ_otherwise():
     test = stocks._split(CASE, 0).test
-    asked = {
+    by_method = {
         method.name: queries(Trial(STUDY, CASE, 3, 0, method), test) for method in (AUTO, OBSERVED)
     }
-    for one, other in zip(*asked.values(), strict=True):
+    for one, other in zip(*by_method.values(), strict=True):
         assert np.array_equal(one, other)
-    rows, targets = asked[AUTO.name]
+    rows, targets = by_method[AUTO.name]
     assert rows.shape == (5 * 20, 6)
     for query in range(5):
         part, (target,) = rows[20 * query :][:20], set(targets[20 * query :][:20])

@@ -248,7 +248,7 @@ def _few_lines(case: TextCase) -> Texts:
 
 
 def _without_size(method: Method) -> Method:
-    """The same learner with few classes: what is compiled is the same."""
+    """The same learner with few classes, which compiles the same loops."""
     small = (("n_classes", 2),) if method.learn in {CLASSES, MIXTURE} else method.options
     return Method("", method.learn, small)
 

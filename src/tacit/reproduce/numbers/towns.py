@@ -2,7 +2,7 @@
 
 After the thesis, section 6.6.3: the first 50 attributes and the crime; from 30 attributes drawn at random the
 crime of test rows is predicted, for ten such sets. The thesis' split (1400, 300 and 300 rows) is larger than
-the table, so that 294 rows choose what is to be chosen. Predictions are cut to the range from 0 to 1 for all.
+the table, so that 294 rows are for validation. Predictions are cut to the range from 0 to 1 for all.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ RESULTS: Results = {
 
 @dataclass(frozen=True)
 class TownCase(Case):
-    """How the rows are used, and what is predicted from how much."""
+    """Sizes of the splits and of the sets of evidence."""
 
     n_valid: int = 294
     n_test: int = 300

@@ -189,7 +189,7 @@ def _mark_sizes(axes: Sequence[Axes], sizes: Sequence[int], along: str) -> None:
 
 
 def _legend_columns(labels: Sequence[str], width: float) -> int:
-    """As many as fit into one line of so many inches, or half of them, or a third and so on."""
+    """Columns of a legend of this width in inches: one line of labels if they fit, else two, and so on."""
     widths = [_INCHES_PER_ENTRY + _INCHES_PER_LETTER * len(label) for label in labels]
     if len(labels) <= 6 and sum(widths) <= width:
         return len(labels)

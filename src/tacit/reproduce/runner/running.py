@@ -61,8 +61,8 @@ def run(name: str, *, scale: str = "small", out: Path | str, progress: Any = Non
     """Run an experiment of the papers and say whether its claim held.
 
     Writes ``NAME-SCALE.csv``, a line for every run, and ``NAME-SCALE.png``, a picture like the seed's. Runs
-    that are in the table already, with the same settings and by the same version, are not run again: what
-    was stopped goes on where it was.
+    that are in the table already, with the same settings and by the same version, are not run again, so
+    that a run that was stopped continues.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ STANDS_FOR = {
     "N": "ACGT",
 }
 
-# What is left of the poly(A) sequences without the signal at 100 to 105: fifty letters on either side.
+# Fifty letters on either side of the poly(A) signal, which is at 100 to 105.
 _POLYA_POSITIONS = (*range(50, 100), *range(106, 156))
 
 

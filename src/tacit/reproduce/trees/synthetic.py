@@ -78,7 +78,7 @@ def errors(
 
     rows = Evidence(test)
     sign, log_abs = log_values(network, rows)
-    # What is beyond all numbers is as wrong as can be.
+    # Overflow counts as an infinite error.
     beyond = np.isnan(log_abs) | np.isnan(sign)
     log_abs, sign = np.where(beyond, np.inf, log_abs), np.where(beyond, 1.0, sign)
     floored = log_prob(network, rows).values
