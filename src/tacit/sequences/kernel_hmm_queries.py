@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from sklearn.base import DensityMixin
 
 from tacit.core.arguments import check_count, check_rows, generator_from
 from tacit.core.model import Model, Scored
-from tacit.errors import ArgumentError, ColumnError, NotAvailableError
+from tacit.errors import ArgumentError, ColumnError, FileFormatError, NotAvailableError
 from tacit.numbers.query.arguments import checked_grid, checked_shares
 
 if TYPE_CHECKING:
@@ -274,6 +274,11 @@ class ChainQueries(Scored, DensityMixin, Model):
         return summary_of(
             f"KernelHMM: {learnt.n_states} states, {kind}", self.diagnostics_, sections
         )
+
+    def _restore(self, values: Mapping[str, Any]) -> None:
+        super()._restore(values)
+        if self.fallback_ > 0 and not all(getattr(each, "margin", None) for each in self.encoders_):
+            raise FileFormatError("a share of each column's own density, which is not there")
 
     # -- within -----------------------------------------------------------------------------------
 

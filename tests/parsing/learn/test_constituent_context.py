@@ -145,3 +145,11 @@ def test_compiled_loops_agree_with_their_python_source(monkeypatch):
         monkeypatch.setattr(loops, name, getattr(loops, name).py_func)
     assert loops.tree_sums.py_func(scores, 5, plain) == pytest.approx(total, rel=1e-12)
     assert compiled == pytest.approx(plain, rel=1e-12)
+
+
+def test_trees_without_any_finite_score_stay_within_their_arrays():
+    n = 6
+    spans = np.full((n, 2), -7)  # one row more than there are brackets
+    loops.best_tree(np.full(n * (n + 1) // 2, -np.inf), n, spans[:-1])
+    assert spans[-1].tolist() == [-7, -7]
+    assert (spans[:-1, 1] - spans[:-1, 0] >= 2).all()

@@ -14,7 +14,7 @@ from tacit.core.encoders.kernels import KernelEncoder
 from tacit.core.encoders.margins import Margin
 from tacit.core.files.fields import Array, Arrays, Field, OneOf, Record
 from tacit.core.files.header_values import flag, integer, number
-from tacit.core.files.ranges import ascending, moderate, not_negative, positive, rising, within
+from tacit.core.files.ranges import ascending, moderate, not_negative, rising, within
 from tacit.core.files.saved_model import renamed
 from tacit.errors import FileFormatError
 
@@ -75,7 +75,7 @@ ENCODER = OneOf(
     bells=Record(
         BellEncoder,
         Field("centers", Array("bell", within(-_FAR, _FAR))),
-        Field("widths", Array("bell", positive)),
+        Field("widths", Array("bell", within(_NARROW, _FAR))),
         Field("middle", _location),
         Field("spread", _size),
         Field("marks", Array("mark", rising, within(-_FAR, _FAR))),

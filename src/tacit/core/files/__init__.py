@@ -1,1 +1,1 @@
-"""Model files: atomic writing, JSON values, headers, loading by class name."""
+"""Model files: fields that classes declare, one codec, a digest; atomic writing; loading by class name."""
