@@ -15,6 +15,7 @@ from tacit.parsing.data.parse_trees import (
     with_tags,
     without_empties,
     without_functions,
+    without_leaves,
     without_punctuation,
 )
 
@@ -95,7 +96,7 @@ def test_empties_functions_and_punctuation_go():
 def test_nothing_is_left_of_a_tree_of_marks():
     (tree,) = read_trees(["(S (NP (-NONE- *)) (. .))"])
     assert without_punctuation(without_empties(tree)) is None
-    assert str(without_punctuation(tree, lambda tag: tag == ".")) == "(S (NP (-NONE- *)))"
+    assert str(without_leaves(tree, lambda _, tag: tag == ".")) == "(S (NP (-NONE- *)))"
 
 
 def test_marks_of_all_tag_sets_are_known():
@@ -108,7 +109,7 @@ def test_marks_of_all_tag_sets_are_known():
 
 @given(trees)
 def test_a_tree_that_loses_nothing_stays(tree):
-    assert without_punctuation(tree, lambda _: False) is tree
+    assert without_leaves(tree, lambda *_: False) is tree
 
 
 def test_deep_trees_do_not_exhaust_the_stack():

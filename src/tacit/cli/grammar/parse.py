@@ -14,7 +14,7 @@ import typer
 from tacit.cli.fit.learning import Jobs
 from tacit.cli.kinds import model_of_kind
 from tacit.cli.options import Json, TreesOutput
-from tacit.cli.parse.apply import Failures, counted, located_sentences_of, note_of_tags
+from tacit.cli.parse.apply import counted, located_sentences_of, note_of_tags, report_failure
 
 if TYPE_CHECKING:
     from tacit.errors import DataError, TacitError
@@ -89,11 +89,12 @@ def parse(
         check_place(output)  # before the work, not after it
     parser = GrammarParser(model, longest, n_best=n_best, probability=probability)
     read = _tagged(sentences) if tagged else _untagged(sentences, parser)
-    n_done, failures = 0, Failures()
+    n_done = n_failed = 0
     with lines_to(output) as write:
         for answer in parser.parse_all(read, jobs):
             if isinstance(answer, TacitError):
-                failures.report(answer)
+                report_failure(answer)
+                n_failed += 1
             trees = [] if isinstance(answer, TacitError) else answer
             write(_json_line(answer) if json else _lines(trees, several=n_best is not None))
             n_done += bool(trees)
@@ -101,7 +102,8 @@ def parse(
     if output is not None:
         parsed = f"{n_done:,} sentence{'' if n_done == 1 else 's'}"
         console().print(f"trees of {parsed} written to {output}", markup=False)
-    failures.leave()
+    if n_failed:
+        raise typer.Exit(1)
 
 
 def _lines(trees: list[dict[str, Any]], *, several: bool) -> str:

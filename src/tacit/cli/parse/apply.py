@@ -83,11 +83,12 @@ def apply(
     if output is not None:
         check_place(output)  # before the work, not after it
     parser = Parser(model, tags_map, longest, confidence=confidence)
-    n_trees, failures = 0, Failures()
+    n_trees = n_failed = 0
     with lines_to(output) as write:
         for answer in parser.parse_all(sentences, None if tops is None else read_tops(tops)):
             if isinstance(answer, TacitError):
-                failures.report(answer)
+                report_failure(answer)
+                n_failed += 1
                 write(
                     dumps({"tree": None, "error": str(answer)}, ensure_ascii=False) if json else ""
                 )
@@ -99,7 +100,8 @@ def apply(
     if output is not None:
         trees = f"{n_trees:,} tree{'' if n_trees == 1 else 's'}"
         console().print(f"{trees} written to {output}", markup=False)
-    failures.leave()
+    if n_failed:
+        raise typer.Exit(1)
 
 
 def _line(tree: ParseTree | None, parse: SpanParse, *, confidence: bool, json: bool) -> str:
@@ -115,21 +117,9 @@ def _line(tree: ParseTree | None, parse: SpanParse, *, confidence: bool, json: b
     return f"{text}\t{parse.confidence:.6g}" if confidence and tree is not None else text
 
 
-class Failures:
-    """Sentences that could not be parsed: reported one by one, and as exit code 1 at the end."""
-
-    def __init__(self) -> None:
-        self.n = 0
-
-    def report(self, error: Exception) -> None:
-        """One line on standard error."""
-        typer.echo(f"error: {' '.join(str(error).split())}", err=True)
-        self.n += 1
-
-    def leave(self) -> None:
-        """End the program with exit code 1 if there was any."""
-        if self.n:
-            raise typer.Exit(1)
+def report_failure(error: Exception) -> None:
+    """One line on standard error about a sentence that could not be parsed."""
+    typer.echo(f"error: {' '.join(str(error).split())}", err=True)
 
 
 # -- sentences ----------------------------------------------------------------------------------------

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from tacit.core.input.text import text_sources
@@ -173,7 +174,7 @@ def text_lines(source: Any) -> Iterator[tuple[str, Iterator[str]]]:
         raise ArgumentTypeError("these are trees already, not text in brackets")
     else:
         for text in text_sources(source):
-            yield text.name.strip("'"), _decoded(text.blocks, text.name)
+            yield text.name.strip("'"), _as_text(_byte_lines(text.blocks), text.name)
 
 
 def _as_text(lines: Iterable[str | bytes], name: str) -> Iterator[str]:
@@ -184,21 +185,14 @@ def _as_text(lines: Iterable[str | bytes], name: str) -> Iterator[str]:
             raise DataError(f"{name}, line {number} is no UTF-8 text: {error}") from error
 
 
-def _decoded(blocks: Iterable[bytes], name: str) -> Iterator[str]:
+def _byte_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """The lines of blocks of bytes, the last one too if no newline ends it."""
-    rest, number = b"", 0
-    try:
-        for block in blocks:
-            lines = (rest + block).split(b"\n")
-            rest = lines.pop()
-            for line in lines:
-                number += 1
-                yield line.decode()
-        if rest:
-            number += 1
-            yield rest.decode()
-    except UnicodeDecodeError as error:
-        raise DataError(f"{name}, line {number} is no UTF-8 text: {error}") from error
+    rest = b""
+    for block in blocks:
+        *lines, rest = (rest + block).split(b"\n")
+        yield from lines
+    if rest:
+        yield rest
 
 
 def _trees(text: str, name: str, first: int) -> Iterator[ParseTree]:
@@ -240,19 +234,9 @@ def without_empties(tree: ParseTree) -> ParseTree | None:
     return without_leaves(tree, lambda word, tag: tag == "-NONE-" or word == "*0*")
 
 
-def without_punctuation(
-    tree: ParseTree, is_mark: Callable[[str], bool] | None = None
-) -> ParseTree | None:
-    """The tree without punctuation; None if nothing is left.
-
-    Parameters
-    ----------
-    tree : ParseTree
-    is_mark : callable, optional
-        Whether a tag is one of punctuation; `is_punctuation` unless given.
-    """
-    marked = is_punctuation if is_mark is None else is_mark
-    return without_leaves(tree, lambda _, tag: marked(tag))
+def without_punctuation(tree: ParseTree) -> ParseTree | None:
+    """The tree without punctuation; None if nothing is left."""
+    return without_leaves(tree, lambda _, tag: is_punctuation(tag))
 
 
 def is_punctuation(tag: str) -> bool:
@@ -263,30 +247,23 @@ def is_punctuation(tag: str) -> bool:
 def without_leaves(tree: ParseTree, drop: Callable[[str, str], bool]) -> ParseTree | None:
     """The tree without words for which ``drop(word, tag)`` holds, and without brackets left empty."""
 
-    def kept(node: ParseTree, children: list[ParseTree]) -> ParseTree | None:
-        if node.word is not None:
-            return None if drop(node.word, node.label) else node
-        if len(children) == len(node.children) and all(map(_same, children, node.children)):
-            return node
-        return replace(node, children=tuple(children)) if children else None
+    def label(node: ParseTree) -> str | None:
+        return None if node.word is not None and drop(node.word, node.label) else node.label
 
-    return _rebuilt(tree, kept)
+    return _relabelled(tree, label)
 
 
 def without_functions(tree: ParseTree) -> ParseTree:
-    """The tree with labels cut before what they are there for: ``NP-SBJ-1`` and ``NP=2`` become ``NP``.
+    """The tree with labels without their functions: ``NP-SBJ-1`` and ``NP=2`` become ``NP``.
 
-    Tags of words stay, and so does what begins with a hyphen (``-LRB-``).
+    Tags of words stay, and so do labels that begin with a hyphen (``-LRB-``).
     """
 
-    def shortened(node: ParseTree, children: list[ParseTree]) -> ParseTree:
-        if node.word is not None:
-            return node
-        return ParseTree(re.split(r"(?<=.)[-=]", node.label, maxsplit=1)[0], tuple(children))
+    def label(node: ParseTree) -> str:
+        is_tag = node.word is not None
+        return node.label if is_tag else re.split(r"(?<=.)[-=]", node.label, maxsplit=1)[0]
 
-    whole = _rebuilt(tree, shortened)
-    assert whole is not None  # nothing is left out
-    return whole
+    return _relabelled(tree, label) or tree
 
 
 def with_tags(tree: ParseTree, tags: Mapping[str, str]) -> ParseTree:
@@ -298,26 +275,23 @@ def with_tags(tree: ParseTree, tags: Mapping[str, str]) -> ParseTree:
     (NP (ART the) (NOUN cat))
     """
 
-    def named(node: ParseTree, children: list[ParseTree]) -> ParseTree:
-        if node.word is not None:
-            return replace(node, label=tags.get(node.label, node.label))
-        return replace(node, children=tuple(children))
+    def label(node: ParseTree) -> str:
+        return node.label if node.word is None else tags.get(node.label, node.label)
 
-    whole = _rebuilt(tree, named)
-    assert whole is not None  # nothing is left out
-    return whole
+    return _relabelled(tree, label) or tree
 
 
-def _same(a: ParseTree, b: ParseTree) -> bool:
-    return a is b
-
-
-def _rebuilt(
-    tree: ParseTree, made: Callable[[ParseTree, list[ParseTree]], ParseTree | None]
-) -> ParseTree | None:
-    """A tree rebuilt bottom-up: each node from itself and its new children, None to leave it out."""
+def _relabelled(tree: ParseTree, label: Callable[[ParseTree], str | None]) -> ParseTree | None:
+    """The tree with new labels, without words whose new label is None and brackets left empty."""
     done: list[ParseTree | None] = []  # the leftmost last
     for node in reversed(list(tree.nodes())):
-        new = [done.pop() for _ in node.children]
-        done.append(made(node, [child for child in new if child is not None]))
+        children = tuple(child for _ in node.children if (child := done.pop()) is not None)
+        new = label(node)
+        if new is None or (node.word is None and not children):
+            done.append(None)
+            continue
+        same = len(children) == len(node.children) and all(
+            map(operator.is_, children, node.children)
+        )
+        done.append(node if same and new == node.label else ParseTree(new, children, node.word))
     return done[0]

@@ -15,7 +15,7 @@ FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _settle(values, alive):
+def _normalise(values, alive):
     """Divide by the largest number and list the labels that have one; their number and the logarithm."""
     most = 0.0
     for label in range(len(values)):
@@ -37,7 +37,7 @@ def coarse_inside(n, rules, values, logs, alive, counts):
     first_rule, rule_parent, rule_right, rule_weight = rules
     for i in range(n):
         cell = i * (n + 1) + i + 1
-        counts[cell], logs[cell] = _settle(values[cell], alive[cell])
+        counts[cell], logs[cell] = _normalise(values[cell], alive[cell])
     for width in range(2, n + 1):
         for i in range(n - width + 1):
             j = i + width
@@ -53,16 +53,16 @@ def coarse_inside(n, rules, values, logs, alive, counts):
                 left, right = i * (n + 1) + k, k * (n + 1) + j
                 if counts[left] == 0 or counts[right] == 0:
                     continue
-                share = math.exp(logs[left] + logs[right] - top)
+                scale = math.exp(logs[left] + logs[right] - top)
                 beside = values[right]
                 for place in range(counts[left]):
                     label = alive[left, place]
-                    factor = share * values[left, label]
+                    factor = scale * values[left, label]
                     for rule in range(first_rule[label], first_rule[label + 1]):
                         now[rule_parent[rule]] += (
                             factor * rule_weight[rule] * beside[rule_right[rule]]
                         )
-            counts[cell], log = _settle(now, alive[cell])
+            counts[cell], log = _normalise(now, alive[cell])
             logs[cell] = top + log
 
 
@@ -111,10 +111,10 @@ def kept_items(n, values, logs, alive, counts, out, out_logs, log_total, thresho
     for width in range(1, n + 1):
         for i in range(n - width + 1):
             cell = i * (n + 1) + i + width
-            share = math.exp(min(logs[cell] + out_logs[cell] - log_total, 600.0))
+            scale = math.exp(min(logs[cell] + out_logs[cell] - log_total, 600.0))
             for place in range(counts[cell]):
                 label = alive[cell, place]
-                if values[cell, label] * out[cell, label] * share >= threshold:
+                if values[cell, label] * out[cell, label] * scale >= threshold:
                     item_of[cell, label] = number
                     number += 1
     return number

@@ -87,16 +87,16 @@ def inside(forest, rules, vectors, logs):
                 left, right = edge_left[edge], edge_right[edge]
                 weight = vectors.dtype.type(math.exp(logs[left] + logs[right] - top))
                 for term in range(first_term[rule], first_term[rule + 1]):
-                    seen = _dot(lefts[term], vectors[left]) * _dot(rights[term], vectors[right])
+                    product = _dot(lefts[term], vectors[left]) * _dot(rights[term], vectors[right])
                     for i in range(m):
-                        now[i] += weight * seen * parents[term, i]
+                        now[i] += weight * product * parents[term, i]
             begin = end
         logs[item] = top + _normalise(now)
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _share(out, out_logs, item, log):
-    """The factor of what is to be added to an outside vector, made to fit the logarithm it has by now."""
+def _rescaled(out, out_logs, item, log):
+    """The factor of what is added to an outside vector; the vector is rescaled where its log is smaller."""
     if log > out_logs[item]:
         if out_logs[item] > -np.inf:
             out[item] *= out.dtype.type(math.exp(out_logs[item] - log))
@@ -130,16 +130,16 @@ def outside(forest, rules, vectors, logs, out, out_logs, edge_values, edge_logs)
             if edge_logs[edge] == -np.inf:
                 continue
             if dense[rule] >= 0 and rule != previous:
-                _seen_from_parent(now, tensors[dense[rule]], both)
+                _parent_times_tensor(now, tensors[dense[rule]], both)
                 previous = rule
-            to_left = _share(out, out_logs, left, out_logs[item] + logs[right])
-            to_right = _share(out, out_logs, right, out_logs[item] + logs[left])
+            to_left = _rescaled(out, out_logs, left, out_logs[item] + logs[right])
+            to_right = _rescaled(out, out_logs, right, out_logs[item] + logs[left])
             value = 0.0
             if dense[rule] >= 0:
                 for i in range(m):
-                    found = _dot(both[i], vectors[right])
-                    value += found * vectors[left, i]
-                    out[left, i] += to_left * found
+                    product = _dot(both[i], vectors[right])
+                    value += product * vectors[left, i]
+                    out[left, i] += to_left * product
                     factor = to_right * vectors[left, i]
                     for j in range(m):
                         out[right, j] += factor * both[i, j]
@@ -157,7 +157,7 @@ def outside(forest, rules, vectors, logs, out, out_logs, edge_values, edge_logs)
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _seen_from_parent(above, tensor, both):
+def _parent_times_tensor(above, tensor, both):
     """``both[l, r] = sum(above[a] * tensor[a, l, r])``."""
     m = len(above)
     flat = both.reshape(m * m)
@@ -180,8 +180,8 @@ def best_tree(forest, gains, edge_gains, best, choice):
             continue
         top = -np.inf
         for edge in range(begin, last):
-            found = best[edge_left[edge]] + best[edge_right[edge]] + edge_gains[edge]
-            if found > top or choice[item] < 0:
-                top = found
+            value = best[edge_left[edge]] + best[edge_right[edge]] + edge_gains[edge]
+            if value > top or choice[item] < 0:
+                top = value
                 choice[item] = edge
         best[item] += top

@@ -101,16 +101,16 @@ def _part(sums, starts, costs, outside, first, i, j, g, h):
 
     The mean between sibling and outside is not taken off. `outside` begins at the word `first`.
     """
-    share = 1.0 / (h - g)
+    per_word = 1.0 / (h - g)
     if j - i == 1:
-        to_sibling = (sums[j, h] - sums[i, h] - sums[j, g] + sums[i, g]) * share
+        to_sibling = (sums[j, h] - sums[i, h] - sums[j, g] + sums[i, g]) * per_word
         return 0.5 * (to_sibling + outside[j - first] - outside[i - first]), np.inf, -1
-    low = (sums[i, h] - sums[i, g]) * share + outside[i - first]
-    high = (sums[j, h] - sums[j, g]) * share + outside[j - first]
+    low = (sums[i, h] - sums[i, g]) * per_word + outside[i - first]
+    high = (sums[j, h] - sums[j, g]) * per_word + outside[j - first]
     one, two, best = np.inf, np.inf, -1
     start = starts[i, j]
     for a in range(i + 1, j):
-        here = (sums[a, h] - sums[a, g]) * share + outside[a - first]
+        here = (sums[a, h] - sums[a, g]) * per_word + outside[a - first]
         edge = 0.25 * ((here - low) / (a - i) + (high - here) / (j - a))
         cost = costs[start, 0] + edge
         if cost < one:
