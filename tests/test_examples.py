@@ -14,7 +14,7 @@ PROMISED = {
     "complete_digits.py": ["pixels of the lower halves", "digits recognised"],
     "find_groups.py": ["3 classes; how many wines", "class 2:"],
     "mixed_table.py": [
-        "GaussianTree(transform='normal-scores')",
+        "GaussianTree()",
         "Ciro |",
         "mean error in the gaps",
     ],

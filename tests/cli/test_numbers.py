@@ -15,7 +15,7 @@ NAMES = ["x", "y=1", "z", "colour", "size"]
 ONE = "(x,'y=1',z,colour,size)h;"
 FITS = {
     "kernel": ("kernel-tree", "--states", "2", "--bins", "6", "--bandwidth", "1"),
-    "gaussian": ("gaussian-tree", "--transform", "normal-scores"),
+    "gaussian": ("gaussian-tree", "--margins", "normal-scores"),
 }
 
 
@@ -76,7 +76,7 @@ def test_fit_saves_the_model_that_the_estimator_learns(folder):
     found = tacit.load(folder / "kernel.tacit")
     assert found.score(folder / "test.csv") == pytest.approx(same.score(folder / "test.csv"))
     assert found.progress is None
-    same = tacit.GaussianTree(folder / "one.nwk", "normal-scores").fit(folder / "train.csv")
+    same = tacit.GaussianTree(folder / "one.nwk").fit(folder / "train.csv")
     found = tacit.load(folder / "gaussian.tacit")
     assert found.score(folder / "test.csv") == pytest.approx(same.score(folder / "test.csv"))
     assert found.get_params()["progress"] is None
@@ -126,7 +126,7 @@ def test_arguments_reach_the_gaussian_tree(run, tmp_path):
     fit = ("fit", "gaussian-tree", data, "-o", out, "--structure", "chow-liu", "--prior", "3")
     run(*fit, "--shrinkage", "0.25", "--learn", "distances", "--categorical", "few", "--seed", "2")
     found = tacit.load(out).get_params()
-    assert (found["transform"], found["shrinkage"], found["prior"]) == (None, 0.25, 3.0)
+    assert (found["margins"], found["shrinkage"], found["prior"]) == ("normal-scores", 0.25, 3.0)
     assert (found["learn"], found["random_state"]) == ("distances", 2)
     assert len(tacit.load(out).categories_["few"]) == 3
 
@@ -151,7 +151,7 @@ def test_a_kernel_tree_is_learnt_in_every_way(run, tmp_path, learn):
         (["kernel-tree", "--learn", "spektral"], 2, "'auto', 'spectral'"),
         (["kernel-tree", "--structure", "starr"], 1, "structure='starr'"),
         (["kernel-tree", "--statse", "2"], 2, "--states"),
-        (["gaussian-tree", "--transform", "ranks"], 2, "'none', 'normal-scores'"),
+        (["gaussian-tree", "--margins", "ranks"], 2, "'normal-scores', 'gaussian'"),
         (["gaussian-tree", "--shrinkage", "2"], 1, "shrinkage=2.0"),
         (["gaussian-tree", "--shrinkage", "much"], 2, "'much' is neither a number nor auto"),
         (["gaussian-tree", "--categorical", "colur"], 1, "did you mean 'colour'?"),

@@ -40,6 +40,6 @@ def answers(model):
 
 
 if __name__ == "__main__" and not STORED.exists():
-    model = GaussianTree(transform="normal-scores", shrinkage=0.3).fit(rows())
+    model = GaussianTree(margins="normal-scores", shrinkage=0.3).fit(rows())
     model.save(STORED)
     STORED.with_suffix(".json").write_text(json.dumps(answers(model), indent=1) + "\n")

@@ -41,7 +41,7 @@ STAR = Topology.star(["x", "y", "group"])
 @pytest.fixture(scope="module", params=["kernel", "gaussian"])
 def model(request):
     if request.param == "gaussian":
-        return tacit.GaussianTree(transform="normal-scores").fit(table())
+        return tacit.GaussianTree(shrinkage=0.0).fit(table())
     model = tacit.KernelTree(3, STAR, n_bins=6, n_components=1, bandwidth=1.0, blend=False)
     return model.fit(table())
 
@@ -109,7 +109,7 @@ def test_looks_differ_as_long_as_there_are_any(model):
 
 def test_a_long_legend_covers_no_curve_and_is_not_cut_off():
     names = ["group", "y", "x"]
-    wide = tacit.GaussianTree("chow-liu").fit(
+    wide = tacit.GaussianTree("chow-liu", "gaussian", 0.0).fit(
         {
             f"a column with a long name, number {n}, {name}": values
             for n in range(3)

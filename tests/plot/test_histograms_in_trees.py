@@ -57,7 +57,7 @@ def gaussian_tree():
         tuple(names),
     )
     table = dict(zip(names, rows.T, strict=True))
-    return tacit.GaussianTree(renamed, learn="distances").fit(table)
+    return tacit.GaussianTree(renamed, "gaussian", 0.0, learn="distances").fit(table)
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def test_histograms_can_be_left_out_and_asked_for(kernel_tree):
 
 
 def test_a_leaf_of_one_category_shows_which_it_is():
-    model = tacit.GaussianTree("chow-liu").fit(skewed_table())
+    model = tacit.GaussianTree("chow-liu", "gaussian", 0.0).fit(skewed_table())
     found = histograms_of(model)
     leaves = [name for name in model.topology_.observed if name.startswith("group=")]
     assert [found[name].own for name in sorted(leaves)] == [0, 1]
@@ -184,7 +184,9 @@ def test_edges_of_a_gaussian_tree_are_as_wide_as_their_correlations():
     rng = np.random.default_rng(0)
     x = rng.normal(size=2000)
     table = {"a": x, "b": x + 0.1 * rng.normal(size=2000), "c": x + 9 * rng.normal(size=2000)}
-    ax = plot.tree(tacit.GaussianTree(Topology.star("abc")).fit(table), hidden_labels=False)
+    ax = plot.tree(
+        tacit.GaussianTree(Topology.star("abc"), "gaussian", 0.0).fit(table), hidden_labels=False
+    )
     lines = [each for each in ax.collections if hasattr(each, "get_segments")][1]
     heights = {text.get_text(): text.get_position()[1] for text in ax.texts}
     widths = dict(

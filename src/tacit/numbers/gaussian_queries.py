@@ -1,104 +1,93 @@
-"""What every fitted Gaussian tree can be asked."""
+"""The queries of Gaussian trees."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import DensityMixin
 
 from tacit.core.arguments import check_choice, check_rows, generator_from
-from tacit.core.model import Model
-from tacit.errors import ArgumentTypeError
+from tacit.errors import NotAvailableError
 from tacit.numbers.model_files import GAUSSIAN_TREE_FILE
 from tacit.numbers.query.arguments import (
-    categories_by_name,
+    QUERY_LEVELS,
     category_place,
     checked_grid,
-    checked_shares,
+    checked_levels,
     number_place,
+    number_summary,
 )
+from tacit.numbers.query.normal_scores import (
+    category_probabilities,
+    expected_numbers,
+    log_densities,
+    probabilities_from_means,
+)
+from tacit.trees.table_model import Given, Soft, TableModel, Target
 
 if TYPE_CHECKING:
     from tacit.core.input.mixed_table import MixedSchema, MixedTable
     from tacit.numbers.data.normal_scores import Scores
-    from tacit.numbers.learn.gaussian_tree import Learnt
     from tacit.numbers.model.gaussian import Gaussian
-    from tacit.trees.structure.topology import Topology
+    from tacit.numbers.query.cases import Cases
 
 Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
 
 
-class GaussianQueries(DensityMixin, Model):
-    """Queries of a fitted Gaussian over scores; missing cells are integrated out everywhere.
+class GaussianQueries(TableModel):
+    """Queries of a fitted Gaussian over scores; missing cells are integrated out everywhere."""
 
-    Rows may lack columns and have them in any order. A question about a target column does not look at what
-    stands in that column.
-    """
-
-    kind = "table"
-    abilities = frozenset({"score", "predict", "impute", "sample", "tree", "numbers"})
-
+    abilities: ClassVar[frozenset[str]] = TableModel.abilities | {"numbers"}
     schema_: MixedSchema
     scores_: Scores
     gaussian_: Gaussian
-    topology_: Topology
     _file = GAUSSIAN_TREE_FILE
-    diagnostics_: dict[str, Any]
-    unknown: str
-    n_jobs: int | None
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether there is something to ask."""
-        return hasattr(self, "gaussian_")
-
-    def __sklearn_tags__(self) -> Any:
-        """What scikit-learn wants to know: cells may be missing, and may be text."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
     @property
-    def categories_(self) -> dict[str, tuple[Any, ...]]:
-        """The categories of each column that has any, in the order of all answers."""
-        self._check_fitted()
-        return categories_by_name(self.schema_)
+    def n_parameters_(self) -> int:
+        """Free parameters of means and covariance.
 
-    @property
-    def n_iter_(self) -> int:
-        """Steps of EM that the covariance took."""
+        Of normal scores those of the correlations only: the margins are not parametric, so that `bic` and
+        `aic` compare models with the same margins.
+        """
         self._check_fitted()
-        return int(self.diagnostics_.get("n_steps", 1))
+        d = len(self.gaussian_.mean)
+        shrunk = self.diagnostics_.get("shrinkage", 0.0) > 0
+        n_correlations = d * (d - 1) // 2 if shrunk else len(self.topology_.contracted().edges)
+        normal = any(margin is not None for margin in self.scores_.margins)
+        return n_correlations + (0 if normal else 2 * d)
 
     # -- densities --------------------------------------------------------------------------------
 
-    def score_samples(self, X: Any) -> Array:
-        """Natural logarithm of the density of what is there of each row; 0 where nothing is.
+    def score_samples(
+        self, X: Any, *, soft: Soft | None = None, return_repairs: bool = False
+    ) -> Any:
+        """Natural log-density of the observed cells of each row; 0 where there is none.
 
         Categories count with their probabilities, each column's given the numbers and the columns of
         categories before it.
+
+        Parameters
+        ----------
+        X : table
+        soft : mapping of column to (row, category) likelihoods, optional
+        return_repairs : bool
+            Whether to return also a dict, which is empty: nothing has to be repaired.
         """
-        from tacit.numbers.query.normal_scores import log_densities
-
-        table = self._table(X)
-        with self._threads():
-            return log_densities(self.gaussian_, self.scores_, table)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """The mean of `score_samples`, in nats per row."""
-        return float(self.score_samples(X).mean())
+        cases, log_density = self._scored(self._cases(X, soft))
+        values = cases.total(log_density)
+        return (values, {}) if return_repairs else values
 
     def density(self, X: Any) -> Array:
-        """The density of what is there of each row: (row,)."""
+        """(row,) the density of the observed cells of each row: ``exp(score_samples(X))``."""
         return np.asarray(np.exp(self.score_samples(X)))
 
     def conditional_density(
-        self, X: Any, target: str, grid: ArrayLike | None = None
+        self, X: Any, target: Hashable, grid: ArrayLike | None = None
     ) -> tuple[Array, Array]:
         """The density of a column of numbers given whatever else is present in each row.
 
@@ -106,9 +95,9 @@ class GaussianQueries(DensityMixin, Model):
         ----------
         X : table
             The target's own cells are not used.
-        target : str
+        target : column
         grid : (place,) numbers, optional
-            Where the densities are wanted; by default 200 numbers that span what the column holds.
+            Where the densities are computed; by default 200 numbers that span the column.
 
         Returns
         -------
@@ -117,19 +106,19 @@ class GaussianQueries(DensityMixin, Model):
         """
         place = self._number(target)
         points = self._grid(place) if grid is None else checked_grid(grid)
-        mean, scale = self._conditional(X, place)
+        mean, scale = self._conditional(self._table(X), place)
         z = (self.scores_.scores(place, points) - mean[:, None]) / scale[:, None]
         log_density = -0.5 * (z**2 + np.log(2 * np.pi)) - np.log(scale[:, None])
         return points, np.exp(log_density + self.scores_.log_slope(place, points))
 
-    def expectation(self, X: Any, target: str, function: Function | None = None) -> Array:
+    def expectation(self, X: Any, target: Hashable, function: Function | None = None) -> Array:
         """The mean of a column of numbers, or of a function of it, given whatever else is in each row.
 
         Parameters
         ----------
         X : table
             The target's own cells are not used.
-        target : str
+        target : column
         function : callable, optional
             Takes an array of numbers and gives one of the same shape.
 
@@ -137,192 +126,337 @@ class GaussianQueries(DensityMixin, Model):
         -------
         (row,) array
         """
-        from tacit.numbers.query.normal_scores import expected_numbers
-
         place = self._number(target)
-        return expected_numbers(self.scores_, place, *self._conditional(X, place), function)
+        conditional = self._conditional(self._table(X), place)
+        return expected_numbers(self.scores_, place, *conditional, function)
 
-    def quantiles(self, X: Any, target: str, q: ArrayLike = (0.05, 0.5, 0.95)) -> Array:
+    def quantiles(self, X: Any, target: Hashable, q: ArrayLike = (0.05, 0.5, 0.95)) -> Array:
         """Quantiles of a column of numbers given whatever else is present in each row.
 
         Parameters
         ----------
         X : table
             The target's own cells are not used.
-        target : str
-        q : number or (share,) numbers between 0 and 1
+        target : column
+        q : number or (level,) numbers between 0 and 1
 
         Returns
         -------
-        (row,) array for a single number, else (row, share) array
+        (row,) array for a single number, else (row, level) array
         """
         from scipy.special import ndtri
 
         place = self._number(target)
-        shares = checked_shares(q, ends=False)
-        mean, scale = self._conditional(X, place)
-        z = ndtri(np.atleast_1d(shares))
-        found = self.scores_.numbers(place, mean[:, None] + scale[:, None] * z)
-        return found if shares.ndim else found[:, 0]
+        levels = checked_levels(q, ends=False)
+        mean, scale = self._conditional(self._table(X), place)
+        z = ndtri(np.atleast_1d(levels))
+        numbers = self.scores_.numbers(place, mean[:, None] + scale[:, None] * z)
+        return numbers if levels.ndim else numbers[:, 0]
 
-    def predict_proba(self, X: Any, target: str | Sequence[str] | None = None) -> Any:
+    # -- categories -------------------------------------------------------------------------------
+
+    def predict_proba(
+        self,
+        X: Any,
+        target: Target | None = None,
+        *,
+        joint: bool = False,
+        soft: Soft | None = None,
+        return_repairs: bool = False,
+    ) -> Any:
         """P(target | whatever else is present in each row) of columns of categories.
 
-        They are the conditional means of the indicators, made to lie between zero and one.
+        They are the conditional means of the indicators, clipped and normalised.
 
         Parameters
         ----------
         X : table
-        target : str or sequence of str, optional
-            A column of categories, or several; none of their cells is used. Without it each of them in
-            turn, given all other columns.
+        target : column, or sequence of columns, optional
+            Of categories; none of their cells is used. Without it each of them in turn, given all others.
+        joint : bool
+            Several targets together: the table of all of their combinations.
+        soft : mapping of column to (row, category) likelihoods, optional
+            Of missing cells.
+        return_repairs : bool
+            Whether to return also a dict, which is empty: nothing has to be repaired.
 
         Returns
         -------
-        (row, category) array in the order of `categories_`, or a dict of such arrays for several targets;
-        without a target those of all columns side by side
+        array, or dict of column to array
+            See `LatentTree.predict_proba`.
         """
-        from tacit.numbers.query.normal_scores import category_probabilities
-        from tacit.trees.query.given import target_columns
+        from tacit.trees.query.given import is_column, target_columns
 
-        table = self._table(X)
-        rows = self.scores_.coordinates(table)
-        every = [self.schema_.names[place] for place in self.schema_.categorical]
+        self._check_fitted()
+        every = [self.schema_.labels[place] for place in self.schema_.categorical]
         names = every if target is None else target_columns(self.schema_, target)
         places = [category_place(self.schema_, name) for name in names]
-        if target is not None:
-            for place in places:
-                rows[:, self.scores_.coordinates_of(place)] = np.nan
-        with self._threads():
-            found = [
-                category_probabilities(self.gaussian_, self.scores_, place, rows)
-                for place in places
-            ]
-        if isinstance(target, str):
-            return found[0]
-        if target is None:
-            return np.hstack([np.empty((len(rows), 0)), *found])
-        return dict(zip(names, found, strict=True))
+        cases = self._cases(X, soft, without=() if target is None else places)
+        answer: Any
+        if joint:
+            answer = self._joint(cases, places)
+        else:
+            tables = [self._category_table(cases, place) for place in places]
+            if target is None:
+                answer = np.hstack([np.empty((cases.n_rows, 0)), *tables])
+            elif is_column(self.schema_, target):
+                answer = tables[0]
+            else:
+                answer = dict(zip(names, tables, strict=True))
+        return (answer, {}) if return_repairs else answer
+
+    def marginals(self, X: Any, *, soft: Soft | None = None) -> dict[Hashable, Array]:
+        """P(cell | whole row) of every column of categories; an observed cell has its category for sure."""
+        from tacit.trees.query.given import soft_likelihoods
+
+        table = self._table(X)
+        likelihoods = soft_likelihoods(soft, self.schema_)
+        answers: dict[Hashable, Array] = {}
+        for place in self.schema_.categorical:
+            others = {column: each for column, each in likelihoods.items() if column != place}
+            chances = self._category_table(self._cases_of(table, others), place)
+            if place in likelihoods:
+                chances = chances * likelihoods[place]
+                chances = chances / chances.sum(axis=1, keepdims=True)
+            codes = table.column(place)
+            observed = codes >= 0
+            chances[observed] = codes[observed, None] == np.arange(chances.shape[1])
+            answers[self.schema_.labels[place]] = chances
+        return answers
+
+    def query(self, target: Target, given: Given | None = None) -> dict[Any, float]:
+        """What is known of a target given some cells.
+
+        Parameters
+        ----------
+        target : column, or sequence of columns
+            A column, or several columns of categories.
+        given : mapping of column to number, category, set of categories, or array of likelihoods
+
+        Returns
+        -------
+        dict
+            Of categories (or tuples of them) to probabilities; of a column of numbers, its ``"mean"`` and
+            its quantiles ``"5%"``, ``"25%"``, ``"50%"``, ``"75%"`` and ``"95%"``.
+        """
+        from tacit.trees.query.given import is_column, target_columns
+
+        table, soft = self._given_rows(given)
+        places = [self.schema_.index(name) for name in target_columns(self.schema_, target)]
+        cases = self._cases_of(table, soft, without=places)
+        single = is_column(self.schema_, target)
+        if single and places[0] in self.schema_.continuous:
+            return self._number_query(cases, places[0])
+        places = [category_place(self.schema_, self.schema_.labels[place]) for place in places]
+        values = self._joint(cases, places)[0].ravel().tolist()
+        categories = [self.schema_.columns[place].categories for place in places]
+        keys = categories[0] if single else product(*categories)
+        return dict(zip(keys, values, strict=True))
+
+    def _number_query(self, cases: Cases, place: int) -> dict[Any, float]:
+        from tacit.numbers.query.normal_scores import mixture_quantiles
+
+        mean, scale = self._conditional(cases.table, place)
+        weights = cases.weights(self._scored(cases)[1])
+        expected = float(weights @ expected_numbers(self.scores_, place, mean, scale))
+        scores = mixture_quantiles(weights, mean, scale, np.array(QUERY_LEVELS))
+        return number_summary(expected, self.scores_.numbers(place, scores).tolist())
 
     # -- rows -------------------------------------------------------------------------------------
 
     def impute(self, X: Any, *, numbers: str = "mean") -> Any:
-        """The rows with every missing cell filled, in the caller's kind of table.
+        """The rows with every missing cell filled for itself, in the caller's kind of table.
 
         Parameters
         ----------
         X : table
         numbers : {"mean", "median"}
-            What a missing number becomes, given the row. These are the same unless numbers were transformed;
-            the median has the smaller absolute error. A missing category becomes the most probable one.
+            What a missing number becomes, given the row; the same with ``margins="gaussian"``. A missing
+            category becomes the most probable one.
         """
         from tacit.core.input.mixed_table import decode_mixed
         from tacit.numbers.query.gaussian import fill
-        from tacit.numbers.query.normal_scores import expected_numbers, probabilities_from_means
 
         check_choice("numbers", numbers, ("mean", "median"))
         table = self._table(X)
         columns: dict[int, NDArray[Any]] = {}
         with self._threads():
-            found = fill(self.gaussian_, self.scores_.coordinates(table), variances=True)
+            filled = fill(self.gaussian_, self.scores_.coordinates(table), variances=True)
             for place in np.flatnonzero(table.missing.any(axis=0)).tolist():
                 if place in self.schema_.categorical:
-                    shares = probabilities_from_means(
-                        self.gaussian_, self.scores_, place, found.values
-                    )
-                    columns[place] = shares.argmax(axis=1)
+                    means = filled.values
+                    chances = probabilities_from_means(self.gaussian_, self.scores_, place, means)
+                    columns[place] = chances.argmax(axis=1)
                     continue
                 gone, start = table.missing[:, place], self.scores_.starts[place]
-                mean, scale = found.values[gone, start], np.sqrt(found.variances[gone, start])
-                told = np.full(table.n_rows, np.nan)
+                mean, scale = filled.values[gone, start], np.sqrt(filled.variances[gone, start])
+                columns[place] = np.full(table.n_rows, np.nan)
                 if numbers == "median":
-                    told[gone] = self.scores_.numbers(place, mean)
+                    columns[place][gone] = self.scores_.numbers(place, mean)
                 else:
-                    told[gone] = expected_numbers(self.scores_, place, mean, scale)
-                columns[place] = told
+                    columns[place][gone] = expected_numbers(self.scores_, place, mean, scale)
         return decode_mixed(table.filled(columns), like=X)
+
+    def most_likely(self, X: Any) -> Any:
+        """The rows with missing cells filled by the most likely joint completion.
+
+        Numbers are at the mode of their scores given all categories; completions of the categories are
+        compared by their density with the numbers there.
+        """
+        from tacit.core.input.mixed_table import decode_mixed
+        from tacit.numbers.query.gaussian import fill
+
+        table = self._table(X)
+        cards = self.schema_.cards
+        soft = {j: np.ones((table.n_rows, cards[j])) for j in self.schema_.categorical}
+        cases = self._cases_of(table, soft)
+        with self._threads():
+            scores = fill(self.gaussian_, self.scores_.coordinates(cases.table)).values
+            columns: dict[int, NDArray[Any]] = {
+                place: self.scores_.numbers(place, scores[:, self.scores_.starts[place]])
+                for place in self.schema_.continuous
+            }
+            filled = cases.table.filled(columns)
+            log_density = log_densities(self.gaussian_, self.scores_, filled)
+            log_density = log_density - self.scores_.log_slopes(filled)
+        # Stable order by row, then by density: the first case of each row is the best.
+        order = np.lexsort((-log_density, cases.row))
+        best = order[np.searchsorted(cases.row[order], np.arange(table.n_rows))]
+        return decode_mixed(filled.take(best), like=X)
+
+    def posterior(self, X: Any, *, soft: Soft | None = None) -> dict[str, Array]:
+        """Not available: the hidden nodes of a Gaussian tree are numbers, and have no states."""
+        raise NotAvailableError(
+            "the hidden nodes of a Gaussian tree are numbers without states; fit a KernelTree for "
+            "posteriors of hidden states"
+        )
 
     def sample(
         self,
-        n: int = 1,
+        n_samples: int = 1,
         *,
-        given: Mapping[str, Any] | None = None,
+        given: Given | None = None,
         random_state: Any = None,
         like: Any = None,
     ) -> Any:
-        """Rows drawn from the model, or from its conditional given the values of some columns.
+        """Rows drawn from the model, or from its conditional given evidence.
 
         Parameters
         ----------
-        n : int
+        n_samples : int
             Number of rows.
-        given : mapping of column to value, optional
+        given : mapping of column to number, category, set of categories, or likelihoods, optional
         random_state : int, Generator or None
         like : table or name of a library, optional
             The kind of table to return, by default that of the training data.
         """
-        from tacit.core.input.mixed_table import decode_mixed, empty_mixed
+        from tacit.core.input.mixed_table import decode_mixed
         from tacit.numbers.query.normal_scores import sampled_table
 
-        check_rows("n", n)
-        self._check_fitted()
-        if given is not None and not isinstance(given, Mapping):
-            raise ArgumentTypeError(
-                f"given is a {type(given).__name__}; give a mapping of column to value"
-            )
-        known = empty_mixed(1, self.schema_)
-        if given:
-            known = self._table({name: [value] for name, value in given.items()})
-        rows = known.take(np.zeros(n, dtype=np.int64))
+        check_rows("n_samples", n_samples)
+        table, soft = self._given_rows(given)
+        rng = generator_from(random_state)
+        rows = np.zeros(n_samples, dtype=np.int64)
+        if soft:
+            cases, log_density = self._scored(self._cases_of(table, soft))
+            table = cases.table
+            rows = rng.choice(table.n_rows, n_samples, p=cases.weights(log_density))
         with self._threads():
-            drawn = sampled_table(self.gaussian_, self.scores_, rows, generator_from(random_state))
-        kind = self.diagnostics_.get("kind_of_table", "dict") if like is None else like
-        return decode_mixed(drawn, like=kind)
+            drawn = sampled_table(self.gaussian_, self.scores_, table.take(rows), rng)
+        return decode_mixed(drawn, like=self._kind_of_table if like is None else like)
+
+    def _predictions(self, X: Any, targets: Sequence[Hashable], *, in_turn: bool) -> list[Any]:
+        from tacit.core.input.decode import column_values
+
+        places = [self.schema_.index(target) for target in targets]
+        cases = self._cases(X, None, without=() if in_turn else places)
+        values: list[Any] = []
+        for place in places:
+            if place in self.schema_.continuous:
+                conditional = self._conditional(cases.table, place)
+                values.append(expected_numbers(self.scores_, place, *conditional))
+            else:
+                codes = self._category_table(cases, place).argmax(axis=1)
+                values.append(column_values(self.schema_.columns[place], codes))
+        return values
 
     # -- within -----------------------------------------------------------------------------------
-
-    def _keep(self, X: Any, table: MixedTable, learnt: Learnt) -> None:
-        """Take what was learnt."""
-        from tacit.core.input.chunks import kind_of_table
-        from tacit.trees.learn.fit import has_names
-
-        kind = kind_of_table(X)
-        self.schema_, self.scores_ = table.schema, learnt.scores
-        self.gaussian_, self.topology_ = learnt.gaussian, learnt.topology
-        self.n_features_in_ = len(table.schema)
-        if has_names(X, kind, table.schema):
-            self.feature_names_in_ = np.array(table.schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        self.diagnostics_ = {
-            "n_rows": table.n_rows,
-            "kind_of_table": kind,
-            **learnt.diagnostics,
-        }
-
-    def _threads(self) -> Any:
-        from tacit.core.threads import limit_threads
-
-        return limit_threads(self.n_jobs)
 
     def _table(self, X: Any) -> MixedTable:
         from tacit.core.input.read_mixed_table import encode_mixed
 
         self._check_fitted()
-        check_choice("unknown", self.unknown, ("error", "missing"))
+        self._check_policies()
         return encode_mixed(X, self.schema_, unknown=self.unknown, partial=True)
 
-    def _number(self, target: str) -> int:
+    def _given_rows(self, given: Given | None) -> tuple[MixedTable, dict[int, Array]]:
+        from tacit.numbers.query.given import given_rows
+
+        self._check_fitted()
+        self._check_policies()
+        return given_rows(self.schema_, given, unknown=self.unknown)
+
+    def _cases(self, X: Any, soft: Soft | None, without: Sequence[int] = ()) -> Cases:
+        from tacit.trees.query.given import soft_likelihoods
+
+        return self._cases_of(self._table(X), soft_likelihoods(soft, self.schema_), without)
+
+    def _cases_of(
+        self, table: MixedTable, soft: dict[int, Array], without: Sequence[int] = ()
+    ) -> Cases:
+        """The completions of cells with likelihoods, without the cells of some columns."""
+        from tacit.numbers.data.masking import without_column
+        from tacit.numbers.query.cases import Cases
+
+        for place in soft:
+            category_place(self.schema_, self.schema_.labels[place])
+        for place in without:
+            table = without_column(table, place)
+        likelihoods = {place: each for place, each in soft.items() if place not in without}
+        return Cases.of(table, likelihoods)
+
+    def _scored(self, cases: Cases) -> tuple[Cases, Array]:
+        """Cases, and the log-density of each."""
+        with self._threads():
+            return cases, log_densities(self.gaussian_, self.scores_, cases.table)
+
+    def _category_table(self, cases: Cases, place: int) -> Array:
+        """(row, category) P(category | the other cells of the row)."""
+        coordinates = self.scores_.coordinates(cases.table)
+        with self._threads():
+            chances = category_probabilities(self.gaussian_, self.scores_, place, coordinates)
+        if cases.table.n_rows == cases.n_rows:
+            return chances
+        weights = cases.weights(self._scored(cases)[1])
+        return cases.mean(weights[:, None] * chances)
+
+    def _joint(self, cases: Cases, places: Sequence[int]) -> Array:
+        """(row, category of the first target, ...) by the chain rule; the targets' cells are missing."""
+        table, weights = cases.table, np.ones(cases.table.n_rows)
+        if table.n_rows > cases.n_rows:
+            weights = cases.weights(self._scored(cases)[1])
+        for place in places:
+            card, n = self.schema_.cards[place], table.n_rows
+            coordinates = self.scores_.coordinates(table)
+            with self._threads():
+                chances = category_probabilities(self.gaussian_, self.scores_, place, coordinates)
+            weights = (weights[:, None] * chances).ravel()
+            codes = np.tile(np.arange(card), n)
+            table = table.take(np.repeat(np.arange(n), card)).filled({place: codes})
+        shape = [self.schema_.cards[place] for place in places]
+        return cases.mean(weights.reshape(len(cases.row), *shape))
+
+    def _number(self, target: Hashable) -> int:
         """The place of a column of numbers."""
         self._check_fitted()
         return number_place(self.schema_, target)
 
-    def _conditional(self, X: Any, place: int) -> tuple[Array, Array]:
-        """Mean and standard deviation of the score of a column of numbers: (row,) each."""
+    def _conditional(self, table: MixedTable, place: int) -> tuple[Array, Array]:
+        """(row,) mean and standard deviation of the score of a column of numbers."""
         from tacit.numbers.query.gaussian import conditionals
 
         with self._threads():
-            rows = self.scores_.coordinates(self._table(X))
+            rows = self.scores_.coordinates(table)
             return conditionals(self.gaussian_, rows, self.scores_.starts[place])
 
     def _grid(self, place: int) -> Array:

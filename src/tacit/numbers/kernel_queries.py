@@ -12,7 +12,13 @@ from tacit.core.arguments import check_choice, check_rows, generator_from
 from tacit.errors import NotAvailableError
 from tacit.messages.conditionals import conditionals
 from tacit.numbers.kernel_rows import KernelRows
-from tacit.numbers.query.arguments import category_place, checked_grid, checked_shares
+from tacit.numbers.query.arguments import (
+    QUERY_LEVELS,
+    category_place,
+    checked_grid,
+    checked_levels,
+    number_summary,
+)
 from tacit.trees.table_model import Given, Soft, Target
 
 if TYPE_CHECKING:
@@ -22,8 +28,6 @@ Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
 
 IMPUTED = ("mean", "median")
-# What `query` tells of a column of numbers.
-SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 class KernelQueries(KernelRows):
@@ -127,9 +131,9 @@ class KernelQueries(KernelRows):
         function: Function | None = None,
         soft: Mapping[int, Array] | None = None,
     ) -> Array:
-        told = self._coefficients(table, leaf, soft)
-        tree = np.concatenate([each.expectations(function) for each in told])
-        return self._joined(table, leaf, tree, lambda answers: answers.expectation(leaf, function))
+        blocks = self._coefficients(table, leaf, soft)
+        tree = np.concatenate([block.expectations(function) for block in blocks])
+        return self._averaged(table, leaf, tree, lambda copula: copula.expectation(leaf, function))
 
     def quantiles(self, X: Any, target: Hashable, q: ArrayLike = (0.05, 0.5, 0.95)) -> Array:
         """Quantiles of a column of numbers given whatever else is present in each row.
@@ -139,26 +143,26 @@ class KernelQueries(KernelRows):
         X : table
             The target's own cells are not used.
         target : column
-        q : number or (share,) numbers from 0 to 1
+        q : number or (level,) numbers from 0 to 1
 
         Returns
         -------
-        (row,) array for a single number, else (row, share) array
+        (row,) array for a single number, else (row, level) array
         """
-        leaf, shares = self._number(target), checked_shares(q)
-        found = self._quantiles(self._rows(X)[0], leaf, np.atleast_1d(shares))
-        return found[:, 0] if shares.ndim == 0 else found
+        leaf, levels = self._number(target), checked_levels(q)
+        numbers = self._quantiles(self._rows(X)[0], leaf, np.atleast_1d(levels))
+        return numbers[:, 0] if levels.ndim == 0 else numbers
 
     def _quantiles(
         self,
         table: MixedTable,
         leaf: int,
-        shares: Array,
+        levels: Array,
         soft: Mapping[int, Array] | None = None,
     ) -> Array:
-        told = self._coefficients(table, leaf, soft)
-        tree = np.concatenate([each.quantiles(shares) for each in told])
-        return self._joined(table, leaf, tree, lambda answers: answers.quantiles(leaf, shares))
+        blocks = self._coefficients(table, leaf, soft)
+        tree = np.concatenate([block.quantiles(levels) for block in blocks])
+        return self._averaged(table, leaf, tree, lambda copula: copula.quantiles(leaf, levels))
 
     def predict_proba(
         self,
@@ -281,9 +285,8 @@ class KernelQueries(KernelRows):
         leaf = self.schema_.index(names[0])
         if is_column(self.schema_, target) and leaf in self.schema_.continuous:
             mean = float(self._means(rows, leaf, soft=soft)[0])
-            numbers = self._quantiles(rows, leaf, np.array(SHARES), soft)[0].tolist()
-            shares = [f"{share:.0%}" for share in SHARES]
-            return {"mean": mean, **dict(zip(shares, numbers, strict=True))}
+            numbers = self._quantiles(rows, leaf, np.array(QUERY_LEVELS), soft)[0].tolist()
+            return number_summary(mean, numbers)
         evidence = next(self._evidence_blocks(rows, soft))
         leaves = [category_place(self.schema_, name) for name in names]
         with self._threads():

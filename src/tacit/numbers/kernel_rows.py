@@ -1,4 +1,4 @@
-"""The rows that a model of numbers and categories is asked about, as evidence."""
+"""Rows of numbers and categories as evidence about a fitted tree."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError, ArgumentTypeError, DataError
 from tacit.numbers.model_files import KERNEL_TREE_FILE
 from tacit.numbers.query.arguments import category_place, number_place
+from tacit.numbers.query.given import Known, given_rows
 from tacit.trees.tree_model import TreeModel
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from tacit.numbers.query.densities import Coefficients
 
 Array = NDArray[np.float64]
-# Rows, and likelihoods of categories that are missing in them, by column.
-Known = tuple["MixedTable", dict[int, Array]]
 
 
 class KernelRows(TreeModel):
@@ -33,9 +31,9 @@ class KernelRows(TreeModel):
 
     schema_: MixedSchema
     encoders_: tuple[Encoder, ...]
-    margins_: tuple[Margin | Array, ...] | None  # of operators: each column's own distribution
+    margins_: tuple[Margin | Array, ...] | None  # of operators: the distribution of each column
     _file = KERNEL_TREE_FILE
-    blend_: Blend | None  # what stands beside the tree, for means, quantiles and missing cells
+    blend_: Blend | None  # other predictors, for means, quantiles and missing cells
 
     def _restore(self, values: Mapping[str, Any]) -> None:
         super()._restore(values)
@@ -65,8 +63,8 @@ class KernelRows(TreeModel):
         from tacit.numbers.query.evidence import table_blocks, table_evidence
 
         for part, rows in table_blocks(table, self.encoders_):
-            own = {leaf: each[part] for leaf, each in (soft or {}).items()}
-            yield table_evidence(rows, self.encoders_, own)
+            block_soft = {leaf: likelihoods[part] for leaf, likelihoods in (soft or {}).items()}
+            yield table_evidence(rows, self.encoders_, block_soft)
 
     def _evidence(self, X: Any, soft: Mapping[Any, Any] | None) -> Evidence:
         from tacit.numbers.query.evidence import table_evidence
@@ -75,7 +73,7 @@ class KernelRows(TreeModel):
         return table_evidence(table, self.encoders_, likelihoods)
 
     def _given_rows(self, known: Mapping[Any, Any] | None) -> Known:
-        """One row, of what is given."""
+        """The given cells as one row."""
         self._check_fitted()
         self._check_policies()
         return given_rows(self.schema_, known, unknown=self.unknown)
@@ -86,7 +84,7 @@ class KernelRows(TreeModel):
     def _coefficients(
         self, table: MixedTable, leaf: int, soft: Mapping[int, Array] | None = None
     ) -> Iterator[Coefficients]:
-        """What the rows say of a leaf, block by block."""
+        """The vectors of a leaf given the rows, block by block."""
         for evidence in self._evidence_blocks(table, soft):
             (found,) = self._coefficients_of(evidence, [leaf])
             yield found
@@ -103,10 +101,10 @@ class KernelRows(TreeModel):
     def _blend(self) -> Blend | None:
         return self.blend_ if self.blend else None
 
-    def _joined(
+    def _averaged(
         self, table: MixedTable, leaf: int, tree: Array, ask: Callable[[Conditionals], Array]
     ) -> Array:
-        """What the tree says of a column of numbers, joined with what the Gaussian beside it says."""
+        """The tree's answer about a column of numbers, averaged with that of the copula."""
         from tacit.numbers.data.masking import without_column
 
         blend = self._blend
@@ -119,51 +117,3 @@ class KernelRows(TreeModel):
         from tacit.messages.repairs import Repairs
 
         return Repairs()
-
-
-def given_rows(schema: MixedSchema, known: Mapping[Any, Any] | None, *, unknown: str) -> Known:
-    """One row of what is known of some columns.
-
-    Parameters
-    ----------
-    schema : MixedSchema
-    known : mapping of column to number, category, set of categories, or likelihoods, optional
-    unknown : {"error", "missing"}
-        What a value is that is no category.
-    """
-    from tacit.core.input.mixed_table import empty_mixed
-    from tacit.core.input.table import Schema
-    from tacit.trees.query.given import given_evidence
-
-    if known is not None and not isinstance(known, Mapping):
-        raise ArgumentTypeError(
-            f"given is a {type(known).__name__}; give a mapping of column to number or category"
-        )
-    table = empty_mixed(1, schema)
-    others = {}
-    for name, value in (known or {}).items():
-        leaf = schema.index(name)
-        if leaf in schema.continuous:
-            table.numbers[0, schema.stored[leaf]] = _one_number(name, value)
-        else:
-            others[name] = value
-    categories = Schema(tuple(schema.columns[leaf] for leaf in schema.categorical))
-    evidence = given_evidence(categories, others, unknown=unknown)
-    table.codes[0] = evidence.codes[0]
-    return table, {schema.categorical[place]: each for place, each in evidence.soft.items()}
-
-
-def _one_number(name: Hashable, value: Any) -> float:
-    """A number that a column is given as; NaN where it is missing."""
-    from tacit.core.input.values import plain_value
-
-    if isinstance(value, set | frozenset | list | tuple | dict | np.ndarray):
-        raise ArgumentError(f"column {name!r} holds numbers; give one number, not {value!r}")
-    plain = plain_value(value, str(name))
-    try:
-        number = np.nan if plain is None else float(plain)
-    except ValueError as error:
-        raise DataError(f"column {name!r} holds numbers, and {value!r} is none") from error
-    if np.isinf(number):
-        raise DataError(f"column {name!r} is given as {value!r}; give a finite number")
-    return number

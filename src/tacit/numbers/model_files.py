@@ -158,6 +158,8 @@ def _upgrade_gaussian(header: dict[str, Any], arrays: Arrays) -> None:
             plain, arrays, f"margin.{key}.", f"scores.margins.{key}."
         )
     header["scores"], header["gaussian"] = {"margins": margins}, {}
+    arguments = header["arguments"]
+    arguments["margins"] = arguments.pop("transform", None) or "gaussian"
     renamed(arrays, {name: f"gaussian.{name}" for name in ("mean", "covariance")})
 
 

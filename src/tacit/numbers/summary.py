@@ -10,8 +10,10 @@ from tacit.core.summary import Section, Summary
 
 if TYPE_CHECKING:
     from tacit.numbers.gaussian_mixture import GaussianMixtureMoments
+    from tacit.numbers.gaussian_tree import GaussianTree
 
 COLUMNS_SHOWN = 5  # of each component
+PAIRS_SHOWN = 10
 
 
 def mixture_summary(model: GaussianMixtureMoments) -> Summary:
@@ -52,4 +54,46 @@ def mixture_summary(model: GaussianMixtureMoments) -> Summary:
             Section("starts", columns=["start of EM", "held-out log-density"], rows=tried)
         )
     title = f"{type(model).__name__}: {mixture.n_components} components, {len(mean)} columns"
+    return Summary(title, sections)
+
+
+def gaussian_tree_summary(model: GaussianTree) -> Summary:
+    """The strongest dependences, the distributions of the columns, candidates and their scores."""
+    diagnostics, names = model.diagnostics_, model.scores_.names
+    scale = model.gaussian_.scale
+    correlation = model.gaussian_.covariance / np.multiply.outer(scale, scale)
+    one, other = np.triu_indices(len(names), k=1)
+    column = np.repeat(np.arange(len(model.schema_)), model.scores_.widths)
+    between = column[one] != column[other]  # indicators of one column depend on each other anyway
+    one, other = one[between], other[between]
+    first = np.argsort(-np.abs(correlation[one, other]), kind="stable")[:PAIRS_SHOWN]
+    pairs = [
+        [names[one[k]], names[other[k]], f"{correlation[one[k], other[k]]:+.3f}"] for k in first
+    ]
+    n_hidden = len(model.topology_.hidden)
+    facts: dict[str, Any] = {
+        "rows": diagnostics.get("n_rows", ""),
+        "margins": model.margins,
+        "structure": diagnostics.get("structure", ""),
+        "shrinkage": diagnostics.get("shrinkage", ""),
+        "hidden nodes": n_hidden,
+        "parameters": model.n_parameters_,
+        "log-density per row (training)": diagnostics.get("train_score", ""),
+    }
+    if "held_out_score" in diagnostics:
+        facts["log-density per row (held out)"] = diagnostics["held_out_score"]
+    sections = [Section("fit", facts=facts)]
+    if pairs:
+        measure = "of normal scores" if model.margins == "normal-scores" else "of numbers"
+        heading = f"strongest dependences (correlations {measure})"
+        sections.append(Section(heading, columns=["column", "column", "correlation"], rows=pairs))
+    for key, name in (("structures", "structure"), ("shrinkages", "shrinkage")):
+        if key in diagnostics:
+            # Keys of files are text.
+            rows = [[str(candidate), score] for candidate, score in diagnostics[key].items()]
+            columns = [name, "held-out log-density"]
+            sections.append(Section(f"candidates: {key}", columns=columns, rows=rows))
+    n_numbers = len(model.schema_.continuous)
+    n_categories = len(model.schema_.categorical)
+    title = f"{type(model).__name__}: {n_numbers} columns of numbers, {n_categories} of categories"
     return Summary(title, sections)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.core.arguments import check_choice, check_count
-from tacit.numbers.query.arguments import checked_grid, checked_shares
+from tacit.numbers.query.arguments import checked_grid, checked_levels
 from tacit.sequences.hmm_queries import HMMQueries
 from tacit.sequences.sequence_queries import per_position, per_sequence
 
@@ -54,7 +54,7 @@ class HMMForecasts(HMMQueries):
         (sequence, share) array, of several columns (sequence, column, share)
             Without the last axis for a single number.
         """
-        emission, shares = self._numbers_only("quantiles"), checked_shares(q, ends=False)
+        emission, shares = self._numbers_only("quantiles"), checked_levels(q, ends=False)
         check_count("steps", steps)
         sequences = self._read(X, lengths)
         states = self._next_states(sequences, all_positions=bool(all_positions), steps=int(steps))

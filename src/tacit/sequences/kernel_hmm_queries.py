@@ -12,7 +12,7 @@ from sklearn.base import DensityMixin
 from tacit.core.arguments import check_count, check_rows, generator_from
 from tacit.core.model import Model, Scored
 from tacit.errors import ArgumentError, ColumnError, FileFormatError, NotAvailableError
-from tacit.numbers.query.arguments import checked_grid, checked_shares
+from tacit.numbers.query.arguments import checked_grid, checked_levels
 
 if TYPE_CHECKING:
     from tacit.core.encoders.encoders import Encoder
@@ -196,7 +196,7 @@ class ChainQueries(Scored, DensityMixin, Model):
         target : str, optional
         all_positions : bool
         """
-        shares = checked_shares(q)
+        shares = checked_levels(q)
 
         def ask(told: Forecasts) -> Array:
             found = told.quantiles(np.atleast_1d(shares))

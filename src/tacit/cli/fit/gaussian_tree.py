@@ -12,15 +12,15 @@ from tacit.cli.groups import unfolded
 from tacit.cli.options import Data
 
 
-class Transform(StrEnum):
-    """What of a number is Gaussian."""
+class Margins(StrEnum):
+    """Distributions of columns of numbers."""
 
-    none = "none"
     normal_scores = "normal-scores"
+    gaussian = "gaussian"
 
 
 class Learn(StrEnum):
-    """Ways of learning correlations."""
+    """Learners of correlations."""
 
     em = "em"
     distances = "distances"
@@ -31,19 +31,19 @@ def gaussian_tree(
     data: Data,
     output: learning.Output,
     structure: learning.Structure = "auto",
-    transform: Annotated[
-        Transform,
-        typer.Option(help="What of a number is Gaussian: itself, or the normal score of its rank."),
-    ] = Transform.none,
+    margins: Annotated[
+        Margins,
+        typer.Option(help="Distribution of a column of numbers: any, from its ranks, or Gaussian."),
+    ] = Margins.normal_scores,
     shrinkage: Annotated[
         str,
         typer.Option(
             metavar="X|auto", help="From 0, the tree alone, to 1, a Gaussian without a tree."
         ),
-    ] = "0",
+    ] = "auto",
     learn: Annotated[Learn, typer.Option(help="How correlations are learnt.")] = Learn.em,
     prior: Annotated[
-        float, typer.Option(metavar="N", help="Rows without any correlation that are added.")
+        float, typer.Option(metavar="N", help="Number of additional uncorrelated rows.")
     ] = 1.0,
     categorical: Annotated[
         list[str] | None,
@@ -57,10 +57,10 @@ def gaussian_tree(
 ) -> None:
     """Learn a tree of Gaussian variables from the table DATA.
 
-    With --transform normal-scores columns of numbers have whatever distribution they have, and their
-    ranks hang together as in a Gaussian tree. Categories enter as indicators.
+    By default columns of numbers may have any distribution, and their normal scores are Gaussian; with
+    --margins gaussian the numbers themselves are. Categories enter as indicators.
 
-    For example: tacit fit gaussian-tree train.csv -o model.tacit --transform normal-scores
+    For example: tacit fit gaussian-tree train.csv -o model.tacit --shrinkage 0
     """
     from tacit import GaussianTree
     from tacit.core.files.container import check_suffix
@@ -68,7 +68,7 @@ def gaussian_tree(
     check_suffix(output)  # before the work, not after it
     model = GaussianTree(
         structure=structure,
-        transform=None if transform is Transform.none else transform.value,
+        margins=margins.value,
         shrinkage=learning.number_or_auto(shrinkage, float, "--shrinkage"),
         learn=learn.value,
         prior=prior,

@@ -1,8 +1,8 @@
-"""Questions about columns of numbers, as they come in at the doors of all models that have some."""
+"""Arguments of queries about columns of numbers, checked."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,60 +15,61 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-
-def categories_by_name(schema: MixedSchema) -> dict[str, tuple[Any, ...]]:
-    """The categories of each column that has any."""
-    columns = (schema.columns[place] for place in schema.categorical)
-    return {column.name: column.categories for column in columns}
+# Of the quantiles that `query` gives of a column of numbers.
+QUERY_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def number_place(schema: MixedSchema, target: Any) -> int:
-    """The place of a column of numbers that is asked for; an `ArgumentError` where it is none."""
+    """The place of a target column of numbers; an `ArgumentError` where it is something else."""
     if target not in schema and not isinstance(target, str) and isinstance(target, Iterable | None):
         raise ArgumentError(f"target={target!r}; name one column of numbers")
     place = schema.index(target)
     if place not in schema.continuous:
-        raise ArgumentError(
-            f"column {target!r} holds categories; predict_proba tells their probabilities"
-        )
+        raise ArgumentError(f"column {target!r} holds categories; use predict_proba")
     return place
 
 
 def category_place(schema: MixedSchema, name: Hashable) -> int:
-    """The place of a column of categories that is asked for; an `ArgumentError` where it is none."""
+    """The place of a target column of categories; an `ArgumentError` where it is something else."""
     place = schema.index(name)
     if place in schema.continuous:
         raise ArgumentError(
-            f"column {name!r} holds numbers; conditional_density, expectation and quantiles tell of them"
+            f"column {name!r} holds numbers; use conditional_density, expectation or quantiles"
         )
     return place
 
 
 def checked_grid(grid: ArrayLike) -> Array:
-    """(place,) the numbers at which a density is wanted."""
+    """(place,) the numbers at which to compute a density."""
     places = _numbers("grid", grid)
     if places.ndim != 1 or not np.isfinite(places).all():
         raise ArgumentError(f"grid of shape {places.shape}; give a list of finite numbers")
     return places
 
 
-def checked_shares(q: ArrayLike, *, ends: bool = True) -> Array:
-    """() or (share,) the shares whose quantiles are wanted.
+def checked_levels(q: ArrayLike, *, ends: bool = True) -> Array:
+    """() or (level,) the levels of quantiles.
 
     Parameters
     ----------
-    q : number or (share,) numbers
+    q : number or (level,) numbers
     ends : bool
-        Whether 0 and 1 have quantiles: those of a Gaussian are infinite.
+        Whether 0 and 1 are allowed: those quantiles of a Gaussian are infinite.
     """
-    shares = _numbers("q", q)
-    if shares.ndim > 1:
-        raise ArgumentError(f"q has shape {shares.shape}; give a number, or a list of numbers")
-    inside = (shares >= 0) & (shares <= 1) if ends else (shares > 0) & (shares < 1)
+    levels = _numbers("q", q)
+    if levels.ndim > 1:
+        raise ArgumentError(f"q has shape {levels.shape}; give a number, or a list of numbers")
+    inside = (levels >= 0) & (levels <= 1) if ends else (levels > 0) & (levels < 1)
     if not inside.all():
-        wanted = "shares from 0 to 1" if ends else "shares between 0 and 1, both excluded"
-        raise ArgumentError(f"q={q!r}; give {wanted}")
-    return shares
+        allowed = "from 0 to 1" if ends else "between 0 and 1, both excluded"
+        raise ArgumentError(f"q={q!r}; give levels {allowed}")
+    return levels
+
+
+def number_summary(mean: float, quantiles: Sequence[float]) -> dict[Any, float]:
+    """The answer of `query` about a number: its mean and its quantiles at `QUERY_LEVELS`."""
+    names = [f"{level:.0%}" for level in QUERY_LEVELS]
+    return {"mean": mean, **dict(zip(names, quantiles, strict=True))}
 
 
 def _numbers(name: str, values: ArrayLike) -> Array:

@@ -135,3 +135,29 @@ def sampled_table(
         rows[:, block] = codes[:, None] == np.arange(block.stop - block.start)
         columns[place] = codes
     return table.filled(columns)
+
+
+def mixture_quantiles(weights: Array, mean: Array, scale: Array, levels: Array) -> Array:
+    """(level,) quantiles of a mixture of Gaussians, by bisection.
+
+    Parameters
+    ----------
+    weights, mean, scale : (component,)
+    levels : (level,)
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> one = np.array([0.5, 0.5]), np.array([-1.0, 1.0]), np.array([1e-9, 1e-9])
+    >>> mixture_quantiles(*one, np.array([0.25, 0.75])).round(6)
+    array([-1.,  1.])
+    """
+    from scipy.special import ndtr, ndtri
+
+    ends = mean[:, None] + scale[:, None] * ndtri(levels)  # (component, level)
+    low, high = ends.min(axis=0), ends.max(axis=0)
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        below = weights @ ndtr((middle - mean[:, None]) / scale[:, None])
+        low, high = np.where(below < levels, middle, low), np.where(below < levels, high, middle)
+    return np.asarray(0.5 * (low + high))

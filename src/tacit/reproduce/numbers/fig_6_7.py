@@ -20,10 +20,9 @@ from tacit.reproduce.runner.trials import Method, Settings
 
 KERNEL = Method("kernel tree", "kernel-tree", (("blend", True),))
 ALONE = Method("kernel tree alone", "kernel-tree")
-PRINTED = (("structure", "neighbor-joining"), ("learn", "distances"))
-GAUSSIAN = Method("Gaussian tree", "gaussian-tree", PRINTED)
-SCORES = ("transform", "normal-scores")
-NPN = Method("nonparanormal tree", "gaussian-tree", (SCORES, *PRINTED))
+PRINTED = (("structure", "neighbor-joining"), ("learn", "distances"), ("shrinkage", 0.0))
+GAUSSIAN = Method("Gaussian tree", "gaussian-tree", (("margins", "gaussian"), *PRINTED))
+NPN = Method("nonparanormal tree", "gaussian-tree", PRINTED)
 BAYES = Method("naive Bayes", "naive-bayes")
 LINEAR = Method("linear, means filled in", "linear")
 LEAST_SQUARES = Method("least squares", "least-squares")
