@@ -84,13 +84,13 @@ def structure(
     from tacit.cli.model.export import check_newick_path
     from tacit.cli.model.plot import picture_kind, save_picture
     from tacit.core.files.atomic import write_text
-    from tacit.trees.learn.structures import found_structure
+    from tacit.trees.learn.structures import structure_and_distances
 
     if output is not None:  # before the work, not after it
         check_newick_path(output)
     if picture is not None:
         picture_kind(picture)
-    found = found_structure(
+    found = structure_and_distances(
         without(data, drop) if drop else data,
         method.value,
         n_states=states,

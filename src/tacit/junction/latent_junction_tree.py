@@ -230,13 +230,13 @@ class JunctionEstimator(TreeModel):
         """The states of the hidden variables, and how they were chosen."""
         from tacit.messages.conditionals import log_prob
         from tacit.messages.evidence import Evidence
-        from tacit.trees.learn.selection.states import set_aside
+        from tacit.trees.learn.selection.states import split_table
 
         if not isinstance(self.n_states, str):
             return self._known(model, table.schema, 0), {}
         train, judged = table, held_out
         if judged is None:
-            train, judged = set_aside(table, settings.seed, everything=False)
+            train, judged = split_table(table, settings.seed, everything=False)
         if judged is None:  # too few rows to choose with
             return self._known(model, table.schema, CANDIDATES[0]), {}
         scores: list[dict[str, Any]] = []

@@ -26,9 +26,9 @@ class LatentClass(LatentTree):
     (``diagnostics_["n_exchanged"]``). With pseudo_counts="auto", the strength of the prior of each column is
     learnt, too (``diagnostics_["pseudo_counts"]``). Nothing is drawn.
 
-    learn="tensor" is a way more, consistent and without any steps: three groups of up to `features` columns
-    are three views of the class (``diagnostics_["views"]``), and the decomposition of their joint table gives
-    shares and tables (Anandkumar, Hsu and Kakade 2012). It looks at few columns, "auto" at all, and it wants
+    learn="tensor" is one more learner, consistent and without iterations: three groups of up to `features`
+    columns are three views of the class (``diagnostics_["views"]``), and the decomposition of their joint
+    table gives weights and tables (Anandkumar, Hsu and Kakade 2012). It uses few columns, "auto" all, and needs
     many rows. Of fewer than three columns there are no classes: two are taken as they hang together.
 
     Without a target, `predict` and `predict_proba` give the class of each row.

@@ -16,21 +16,21 @@ class LatentTree(TreeModel):
     """A joint distribution of the columns of a table, with hidden variables between them.
 
     Every column is a leaf (or an inner node) of a tree whose other nodes are hidden variables. With nothing
-    given, rows that are set aside choose the tree, the numbers of states, and whether several trees are
-    better than one. Learning starts from what the columns have to do with each other, without restarts; any
-    conditional can be asked afterwards, with any cells missing.
+    given, held-out rows select the tree, the numbers of states, and whether several trees are
+    better than one. Initialisation is deterministic, from moments of the columns, without restarts; any
+    conditional can be queried afterwards, with any cells missing.
 
     Parameters
     ----------
     n_states : int, mapping of hidden node to int, or "auto"
-        States of the hidden nodes. "auto" tries several and lets held-out rows choose: 1, 2, 3, 4, 6, ... (up
+        States of the hidden nodes. "auto" selects by held-out rows among 1, 2, 3, 4, 6, ... (up
         to 64 columns, or few rows), of which more are taken only if they are better by a quarter of a
         standard error, and with learn="auto" and at least 500 rows to learn from also 8, 16, 32 and 64, as
         long as more are better. Of up to 2,000 rows each fifth is held out in turn to judge few states.
     structure : str, Topology, path, networkx tree or edges
         "auto": held-out rows choose among "refined-joining", "hidden-chow-liu", "neighbor-joining",
-        "chow-liu-grouping" and "chow-liu"; the first is left only for one that is better by more than a
-        standard error, or not at all with fewer than 100 rows. (With another `learn` than "auto" it is
+        "chow-liu-grouping" and "chow-liu"; the first is kept unless another is better by more than a
+        standard error, and always with fewer than 100 rows. (With another `learn` than "auto" it is
         "hidden-chow-liu".) "hidden-chow-liu": a hidden node above every column, joined as the Chow-Liu tree
         of the columns. "refined-joining", "neighbor-joining", "chow-liu-joining", "recursive-grouping",
         "chow-liu-grouping": a tree learnt from distances between the columns, see `learn_structure`. "star":
@@ -44,7 +44,7 @@ class LatentTree(TreeModel):
         stepwise EM.
     n_components : int or "auto"
         Trees whose mixture the model is, by learn="auto". "auto" is one where a structure, a number of states
-        or a way of learning is given; else as many as held-out rows ask for, up to 12. Each is learnt with
+        or another learner is given; else selected by held-out rows, up to 12. Each is learnt with
         another structure; the first has the one that was given or chosen.
     representation : {"auto", "train", "tensor", "matrix"}
         Of spectral operators at nodes of high degree.
@@ -79,7 +79,7 @@ class LatentTree(TreeModel):
     progress : None, bool or callable
         True draws a bar on a terminal; a callable gets (share done, text).
     random_state : int, numpy.random.Generator or None
-        Seed of whatever is drawn: starts, batches, rows set aside. None draws anew each time.
+        Seed of random starts, batches and held-out rows. None draws anew each time.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class LatentTree(TreeModel):
     network_ : Network
         Of a single tree; there is none of several.
     tables_ : Tables or None
-        Probability tables of a single tree, where the way of learning gives them.
+        Probability tables of a single tree, where the learner gives them.
     schema_ : Schema
         The columns and their categories; `categories_` is the same by name.
     diagnostics_ : dict
@@ -172,8 +172,8 @@ class LatentTree(TreeModel):
             Not used.
         sample_weight : (row,) array, optional
         validation : table, optional
-            Rows to choose with and to stop by; the weights of several trees are fitted to them, tables are
-            not. Without them a fifth of X is set aside, and the tables are learnt again from all of X at
+            Rows to select with and to stop by; the weights of several trees are fitted to them, tables are
+            not. Without them a fifth of X is held out, and the tables are learnt again from all of X at
             the end.
         """
         from tacit.trees.learn.fit import fit_tree

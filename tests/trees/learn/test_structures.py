@@ -17,7 +17,7 @@ from tacit.trees.learn.structures import (
     BY_DISTANCE,
     METRICS,
     STRUCTURES,
-    found_structure,
+    structure_and_distances,
     topology_for,
 )
 from tacit.trees.structure.rooting import walk
@@ -167,9 +167,9 @@ def test_names_of_hidden_nodes_are_new(name):
 
 
 def test_distances_that_are_not_supported_are_counted():
-    found = found_structure(ODD["a constant column"], "neighbor-joining")
+    found = structure_and_distances(ODD["a constant column"], "neighbor-joining")
     assert found.n_unsupported == 5  # the constant with each of the others
-    assert found_structure(ODD["a constant column"], "star").n_unsupported == 0
+    assert structure_and_distances(ODD["a constant column"], "star").n_unsupported == 0
 
 
 def test_blocks_that_are_independent_stay_together():

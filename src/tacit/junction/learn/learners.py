@@ -31,7 +31,7 @@ from tacit.trees.learn.learners import (
     Settings,
     stopping_rule,
 )
-from tacit.trees.learn.selection.states import set_aside
+from tacit.trees.learn.selection.states import split_table
 from tacit.trees.moments.source import CountedMoments, Moments
 
 Array = NDArray[np.float64]
@@ -144,7 +144,7 @@ def _chosen_strength(
     chosen = job.settings.pseudo_counts
     if not isinstance(chosen, str):
         return chosen, []
-    train, judged = set_aside(job.table, job.settings.seed, everything=False)
+    train, judged = split_table(job.table, job.settings.seed, everything=False)
     if judged is None or train.n_rows < ROWS_FOR_TRIALS:
         return first, []
     expectation, judge = job.expectation(train), job.expectation(judged)

@@ -28,10 +28,10 @@ from tacit.trees.learn.learners import START_STATES, Job, Learnt, Settings, lear
 from tacit.trees.learn.selection.candidates import Task
 from tacit.trees.learn.selection.states import (
     known_states,
-    rows_aside,
+    split_rows,
     state_counts,
 )
-from tacit.trees.learn.structures import asked_topology
+from tacit.trees.learn.structures import given_topology
 from tacit.trees.moments.source import CountedMoments
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def _topology(binned: Table, moments: CountedMoments, structure: Any) -> Topolog
         return pair_topology(schema.names)
     if named and structure == "auto":
         return None
-    return asked_topology(structure, moments, schema.names)
+    return given_topology(structure, moments, schema.names)
 
 
 def best_bins(
@@ -266,7 +266,7 @@ def best_bins(
 ) -> tuple[int, list[dict[str, Any]]]:
     """The number of bins with the best held-out density of a small tree, and the scores of all candidates."""
     table = columns.table
-    train, test = rows_aside(
+    train, test = split_rows(
         table, options.settings.seed, everything=validation is not None, most=MAX_ROWS
     )
     rows = table if train is None else table.take(train)
@@ -307,7 +307,7 @@ def _small_tree(
     moments = CountedMoments.of(binned.codes, schema.cards, binned.weights, settings.n_jobs)
     topology = _topology(binned, moments, options.structure)
     if topology is None:
-        topology = asked_topology("refined-joining", moments, schema.names)
+        topology = given_topology("refined-joining", moments, schema.names)
     tree = topology.rooted(schema.names)
     given = options.n_states if isinstance(options.n_states, int) else "auto"
     known = known_states(given, topology, tree)

@@ -19,7 +19,7 @@ from tacit.numbers.data.normal_scores import Scores
 from tacit.numbers.learn.gaussian_em import Fitted, fit_tree, gaussian_em
 from tacit.numbers.model.gaussian import CorrelationTree, Gaussian, consistent_signs, with_lengths
 from tacit.numbers.query.gaussian import log_density
-from tacit.trees.learn.structures import STRUCTURES, found_in_distances
+from tacit.trees.learn.structures import STRUCTURES, structure_from_distances
 from tacit.trees.structure.distances import Distances, covariance_distances
 from tacit.trees.structure.topology import Topology
 
@@ -165,7 +165,7 @@ def tree_of(prepared: Prepared, structure: Any, learn: str) -> tuple[Topology, C
     names = prepared.scores.names
     if isinstance(structure, str) and structure in STRUCTURES:
         distances, n_rows = prepared.distances, prepared.n_rows
-        topology = found_in_distances(structure, names, distances, n_rows).topology
+        topology = structure_from_distances(structure, names, distances, n_rows).topology
     else:
         topology = given_topology(structure, prepared.scores)
     if None in topology.lengths:

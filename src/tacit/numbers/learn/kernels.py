@@ -20,7 +20,7 @@ from tacit.numbers.structure.leaves import with_leaves_only
 from tacit.numbers.structure.pairs import pair_topology
 from tacit.trees.learn.learners import Learnt, Settings
 from tacit.trees.learn.number_features import FeatureColumns, Split, metric_distances
-from tacit.trees.learn.structures import STRUCTURES, found_in_distances, parsed_topology
+from tacit.trees.learn.structures import STRUCTURES, parse_topology, structure_from_distances
 from tacit.trees.structure.topology import Topology
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _best_tree(
     if len(names) < 3:
         return (pair_topology(names) if len(names) == 2 else Topology.star(names)), {}
     if not (named and structure in {"auto", *STRUCTURES}):
-        return _in_order(with_leaves_only(parsed_topology(structure, names)), names), {}
+        return _in_order(with_leaves_only(parse_topology(structure, names)), names), {}
     options.report(0.1, "distances between columns")
     rows = split.learning
     methods = CANDIDATES if structure == "auto" else (structure,)
@@ -122,7 +122,7 @@ def _best_tree(
     for bandwidth in bandwidths:
         distances = metric_distances(rows, bandwidth)
         for name in methods:
-            topology = found_in_distances(name, names, distances, rows.n_rows).topology
+            topology = structure_from_distances(name, names, distances, rows.n_rows).topology
             trees[name, bandwidth] = _in_order(with_leaves_only(topology), names)
     first = methods[0], bandwidths[0]
     if split.judging is None or len(set(trees.values())) == 1:

@@ -1,4 +1,4 @@
-"""BIF, the interchange format of Bayesian networks: the doors.
+"""BIF, the interchange format of Bayesian networks.
 
 Written files can be read by other programs. BIF itself knows only words made of letters, digits and
 underscores for names and categories; where ours are different, a word like them is written, and the exact

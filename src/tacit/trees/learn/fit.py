@@ -31,15 +31,15 @@ from tacit.trees.learn.selection.candidates import (
 )
 from tacit.trees.learn.selection.forests import Forest, retrained
 from tacit.trees.learn.selection.states import (
-    N_PARTS,
-    ROWS_IN_PARTS,
-    check_carried,
-    chosen_states,
+    N_FOLDS,
+    ROWS_FOR_FOLDS,
+    check_supported,
     known_states,
-    other_parts,
+    other_folds,
+    selected_states,
     state_counts,
 )
-from tacit.trees.learn.structures import asked_topology
+from tacit.trees.learn.structures import given_topology
 from tacit.trees.model.components import topology_of
 from tacit.trees.moments.source import CountedMoments
 
@@ -106,7 +106,7 @@ def _given_topology(model: LatentTree, table: Table, moments: CountedMoments) ->
         if model.learn == "auto":
             return None
         structure = "hidden-chow-liu"
-    return asked_topology(structure, moments, table.schema.names)
+    return given_topology(structure, moments, table.schema.names)
 
 
 def learn_tree(task: Task) -> Selected:
@@ -120,16 +120,16 @@ def learn_tree(task: Task) -> Selected:
 
 @one_blas_thread()  # for all of it: changing the number of threads back and forth costs more than the work
 def _select_and_learn(task: Task) -> Selected:
-    ground, held_out = trial_data(task)
-    record: dict[str, Any] = {"n_rows_tried_with": ground.table.n_rows}
-    topology, methods = select_structure(task, ground, record)
-    states = select_states(task, ground, topology, record)
+    data, held_out = trial_data(task)
+    record: dict[str, Any] = {"n_rows_tried_with": data.table.n_rows}
+    topology, methods = select_structure(task, data, record)
+    states = select_states(task, data, topology, record)
     if isinstance(states, tuple):
         return _learn_with(task, topology, states, learn_auto, record)
-    forest = select_trees(task, ground, states, methods)
+    forest = select_trees(task, data, states, methods)
     trial = Trial(_mixture(forest), held_out)
-    if ground.table.n_rows < task.table.n_rows:
-        every = replace(ground, table=task.table, held_out=task.validation)
+    if data.table.n_rows < task.table.n_rows:
+        every = replace(data, table=task.table, held_out=task.validation)
         forest = retrained(every, forest, part_of(task.report, 0.9, 1.0))
     return _of_forest(task, forest, topology, record, trial)
 
@@ -143,12 +143,12 @@ def learn_by(learn: str, task: Task) -> Selected:
     states = state_counts(tree, table.schema.cards, known)
     record: dict[str, Any] = {}
     if states is None:
-        others = other_parts(table, task.validation, task.settings.seed)
-        states, record, _ = chosen_states(
+        others = other_folds(table, task.validation, task.settings.seed)
+        states, record, _ = selected_states(
             table, task.validation, tree, known, learn, task.settings, task.report, others
         )
     named = known if isinstance(task.n_states, Mapping | str) else ()
-    check_carried(tree, states, learn, table, named)
+    check_supported(tree, states, learn, table, named)
     return _learn_with(task, topology, states, CLASS_LEARNERS[learn], record)
 
 
@@ -172,10 +172,10 @@ def few_trials(job: Job, validation: Table | None, learnt: Learnt) -> list[Trial
     if validation is not None or table.n_rows < ROWS_FOR_TRIALS:
         return [Trial(learnt.parameters, None)]
     order = np.random.default_rng(job.settings.seed).permutation(table.n_rows)
-    n_parts = N_PARTS if table.n_rows <= ROWS_IN_PARTS else 1
+    n_parts = N_FOLDS if table.n_rows <= ROWS_FOR_FOLDS else 1
     trials = []
     for part in range(n_parts):
-        held_out = np.sort(order[part::N_PARTS])
+        held_out = np.sort(order[part::N_FOLDS])
         rest = table.take(np.setdiff1d(order, held_out))
         moments = CountedMoments.of(rest.codes, rest.schema.cards, rest.weights)
         with warnings.catch_warnings():

@@ -13,7 +13,7 @@ from tacit.core.encoders.encoders import Encoder, IndicatorEncoder
 from tacit.core.encoders.kernels import even_quantiles, kernel_encoder, median_bandwidth
 from tacit.core.encoders.margins import Margin, fit_margin
 from tacit.trees.learn.kernel_distances import kernel_distances
-from tacit.trees.learn.selection.states import rows_aside
+from tacit.trees.learn.selection.states import split_rows
 from tacit.trees.moments.features import FeatureMoments
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ TOLERANCE = 1e-4
 MOST_FEATURES, FEWEST_FEATURES, LARGEST = 3000, 20, 200
 # Numbers whose distances tell the median one.
 QUANTILES = 1024
-# Rows that are judged by, and the fewest that some are set aside of.
+# Held-out rows, and the fewest rows of which some are held out.
 MOST_JUDGED, FEWEST_ROWS = 1000, 50
 
 
@@ -133,11 +133,11 @@ class Split:
 
     @staticmethod
     def of(table: MixedTable, validation: MixedTable | None, seed: int, most: int) -> Split:
-        """Some rows set aside, unless there are others to judge by; at most so many in all."""
+        """Some held-out rows, unless there are others to judge by; at most so many in all."""
         everything = validation is not None
         if table.n_rows < FEWEST_ROWS and not everything:
             return Split(table, None)
-        learning, judging = rows_aside(table, seed, everything=everything, most=most)
+        learning, judging = split_rows(table, seed, everything=everything, most=most)
         rows = table if learning is None else table.take(learning)
         watching = validation if judging is None else table.take(judging)
         if watching is not None:

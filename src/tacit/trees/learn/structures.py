@@ -1,4 +1,4 @@
-"""Trees learnt from a table, each way of learning by its name."""
+"""Structures learnt from a table, each learner by its name."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def learn_structure(
     >>> tacit.evaluate.robinson_foulds(learnt, truth.topology)
     0.0
     """
-    return found_structure(
+    return structure_and_distances(
         data,
         method,
         n_states=n_states,
@@ -127,7 +127,7 @@ def learn_structure(
     ).topology
 
 
-def found_structure(
+def structure_and_distances(
     data: Any,
     method: str,
     *,
@@ -165,7 +165,7 @@ def topology_for(
     n_rows: float | None = None,
     n_states: int | None = None,
 ) -> Topology:
-    """The tree that a way of learning finds in the counts of all pairs.
+    """The tree that a structure learner finds in the counts of all pairs.
 
     Parameters
     ----------
@@ -189,13 +189,13 @@ def topology_for(
     return _found_in_counts(name, counts, cards, names, n_rows, n_states).topology
 
 
-def asked_topology(structure: Any, moments: CountedMoments, names: Sequence[str]) -> Topology:
+def given_topology(structure: Any, moments: CountedMoments, names: Sequence[str]) -> Topology:
     """The tree that a user asked for, over the columns of a table.
 
     Parameters
     ----------
     structure : str, Topology, path, networkx tree or edges
-        The name of a way of learning (one of `STRUCTURES`), or a tree.
+        The name of a structure learner (one of `STRUCTURES`), or a tree.
     moments : CountedMoments
         Asked for pair counts where the tree is to be learnt.
     names : sequence of str
@@ -205,10 +205,10 @@ def asked_topology(structure: Any, moments: CountedMoments, names: Sequence[str]
         if structure == "star":
             return _star(tuple(names))  # asks nothing of the data
         return topology_for(structure, moments.pairs().counts, moments.cards, names)
-    return parsed_topology(structure, names)
+    return parse_topology(structure, names)
 
 
-def parsed_topology(structure: Any, names: Sequence[str]) -> Topology:
+def parse_topology(structure: Any, names: Sequence[str]) -> Topology:
     """The tree that a user gave, over columns of these names."""
     try:
         return Topology.parse(structure, names)
@@ -288,7 +288,7 @@ def _found_in_numbers(data: Any, method: str, metric: str, report: Report) -> Fo
     measure = gaussian_distances if metric == "gaussian" else nonparanormal_distances
     distances = measure(numbers)
     report(0.5, f"{method} of {len(names)} columns")
-    return found_in_distances(method, names, distances, len(numbers))
+    return structure_from_distances(method, names, distances, len(numbers))
 
 
 def _found_in_features(data: Any, method: str, report: Report) -> Found:
@@ -299,13 +299,13 @@ def _found_in_features(data: Any, method: str, report: Report) -> Found:
     report(0.3, "distances")
     distances = metric_distances(table)
     report(0.5, f"{method} of {len(table.schema)} columns")
-    return found_in_distances(method, table.schema.names, distances, table.n_rows)
+    return structure_from_distances(method, table.schema.names, distances, table.n_rows)
 
 
-def found_in_distances(
+def structure_from_distances(
     method: str, names: Sequence[str], distances: Distances, n_rows: float
 ) -> Found:
-    """The tree that a way of learning finds in distances between columns.
+    """The tree that a structure learner finds in distances between columns.
 
     Parameters
     ----------

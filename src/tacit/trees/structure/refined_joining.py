@@ -1,4 +1,4 @@
-"""The better of two ways of joining, made better still."""
+"""The better of neighbour joining and Chow-Liu joining, refined by interchanges."""
 
 from __future__ import annotations
 

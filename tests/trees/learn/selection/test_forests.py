@@ -11,7 +11,7 @@ from tacit.errors import ArgumentError
 from tacit.toy import balanced, caterpillar, random_tables, sample_codes
 from tacit.trees.learn.selection import candidates as choosing
 from tacit.trees.learn.selection.forests import (
-    Ground,
+    TrainingData,
     grow,
     many_states,
     mixed_score,
@@ -39,15 +39,15 @@ def both():
 
 
 @pytest.fixture(scope="module")
-def ground(both):
+def data(both):
     table = read_table(both[0])
-    return Ground(table, encode(both[1], table.schema), seed=0, n_jobs=1)
+    return TrainingData(table, encode(both[1], table.schema), seed=0, n_jobs=1)
 
 
 @pytest.fixture(scope="module")
-def first(ground):
-    lay = many_states(ground.tree("hidden-chow-liu"), ground.table.schema.cards, 8)
-    return train(ground, lay, 1.0)
+def first(data):
+    lay = many_states(data.tree("hidden-chow-liu"), data.table.schema.cards, 8)
+    return train(data, lay, 1.0)
 
 
 def silent(share, text):
@@ -80,19 +80,19 @@ def test_weights_are_those_of_the_best_mixture():
     assert found == pytest.approx(best, abs=0.002)
 
 
-def test_nodes_get_no_more_states_than_a_few_times_what_their_branches_show(ground):
-    tree = ground.tree("hidden-chow-liu")
-    lay = many_states(tree, ground.table.schema.cards, 64)
+def test_nodes_get_no_more_states_than_a_few_times_what_their_branches_show(data):
+    tree = data.tree("hidden-chow-liu")
+    lay = many_states(tree, data.table.schema.cards, 64)
     hidden = lay.n_states[tree.n_leaves :]
     assert max(hidden) <= 64
     assert min(hidden) >= 1
-    assert many_states(tree, ground.table.schema.cards, 4).n_states[tree.n_leaves :] == tuple(
+    assert many_states(tree, data.table.schema.cards, 4).n_states[tree.n_leaves :] == tuple(
         min(4, k) for k in hidden
     )
 
 
-def test_a_share_of_the_rows_gives_another_tree_each_time_the_same(ground):
-    drawn = [ground.tree("neighbor-joining", 0.2, number) for number in (1, 1, 2, 3, 4)]
+def test_a_share_of_the_rows_gives_another_tree_each_time_the_same(data):
+    drawn = [data.tree("neighbor-joining", 0.2, number) for number in (1, 1, 2, 3, 4)]
     assert np.array_equal(drawn[0].parent, drawn[1].parent)
     assert any(
         drawn[0].names != each.names or not np.array_equal(drawn[0].parent, each.parent)
@@ -100,36 +100,36 @@ def test_a_share_of_the_rows_gives_another_tree_each_time_the_same(ground):
     )
 
 
-def test_training_gains_and_does_not_depend_on_threads(ground, first):
-    again = train(ground, first.tables.layout, 1.0, n_jobs=2)
+def test_training_gains_and_does_not_depend_on_threads(data, first):
+    again = train(data, first.tables.layout, 1.0, n_jobs=2)
     assert np.array_equal(again.tables.values, first.tables.values)
     from tacit.trees.learn.em.many_states import WideExpectation
 
-    held_out = WideExpectation(first.tables.layout, ground.held_out.codes)
+    held_out = WideExpectation(first.tables.layout, data.held_out.codes)
     assert first.score == pytest.approx(held_out.mean(first.tables.values))
     assert first.score > held_out.mean(first.start)
 
 
-def test_training_like_another_makes_as_many_passes_without_watching(ground, first):
-    again = train(ground, first.tables.layout, 1.0, like=first)
+def test_training_like_another_makes_as_many_passes_without_watching(data, first):
+    again = train(data, first.tables.layout, 1.0, like=first)
     assert (again.n_passes, again.n_steps) == (first.n_passes, first.n_steps)
     assert np.array_equal(again.tables.values, first.tables.values)
     assert not len(again.rows)
 
 
-def test_a_forest_is_better_than_its_first_tree(ground, first):
-    forest = grow(ground, first, ["hidden-chow-liu", "neighbor-joining"], 4, silent)
+def test_a_forest_is_better_than_its_first_tree(data, first):
+    forest = grow(data, first, ["hidden-chow-liu", "neighbor-joining"], 4, silent)
     assert 1 < len(forest.trees) <= 4
     assert forest.score > first.score
     assert forest.trees[0] is first
-    again = retrained(ground, forest, silent)
+    again = retrained(data, forest, silent)
     assert [each.number for each in again.trees] == [each.number for each in forest.trees]
     same = zip(again.trees, forest.trees, strict=True)
     assert all(np.array_equal(one.tables.values, other.tables.values) for one, other in same)
 
 
-def test_a_forest_of_a_given_size_has_it(ground, first):
-    assert len(grow(ground, first, ["star"], 3, silent, always=True).trees) == 3
+def test_a_forest_of_a_given_size_has_it(data, first):
+    assert len(grow(data, first, ["star"], 3, silent, always=True).trees) == 3
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,10 @@ from tacit.toy import random_tables, random_tree_model, sample_codes
 from tacit.trees.learn.selection import candidates as choosing
 from tacit.trees.learn.selection import states
 from tacit.trees.learn.selection.states import (
-    check_carried,
+    check_supported,
     known_states,
-    other_parts,
-    rows_aside,
+    other_folds,
+    split_rows,
     state_counts,
 )
 
@@ -66,22 +66,22 @@ def numbered(n_rows):
 @pytest.mark.parametrize("n_rows", [2, 8, 99, 500])
 def test_of_few_rows_the_parts_are_set_aside_in_turn(n_rows):
     table = numbered(n_rows)
-    _, first = rows_aside(table, 3, everything=False)
-    parts = [table.codes[first], *(judging.codes for _, judging in other_parts(table, None, 3))]
+    _, first = split_rows(table, 3, everything=False)
+    parts = [table.codes[first], *(judging.codes for _, judging in other_folds(table, None, 3))]
     assert 2 <= len(parts) <= 5
     assert len(parts) == 5 or n_rows < 10
     judged = np.concatenate(parts)[:, 0]
     assert len(set(judged.tolist())) == len(judged) >= n_rows - n_rows % 5 - 4
-    for learning, judging in other_parts(table, None, 3):
+    for learning, judging in other_folds(table, None, 3):
         together = np.concatenate([learning.codes, judging.codes])[:, 0]
         assert sorted(together.tolist()) == list(range(n_rows))
 
 
 def test_of_many_rows_or_where_rows_are_given_one_part_is_enough(monkeypatch):
     table = numbered(100)
-    assert other_parts(table, table, 0) == []
-    monkeypatch.setattr(states, "ROWS_IN_PARTS", 99)
-    assert other_parts(table, None, 0) == []
+    assert other_folds(table, table, 0) == []
+    monkeypatch.setattr(states, "ROWS_FOR_FOLDS", 99)
+    assert other_folds(table, None, 0) == []
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -286,4 +286,4 @@ def test_states_of_all_nodes_are_put_together():
 def test_a_tree_without_hidden_nodes_carries_any_number():
     tree = Topology.parse("((a,b)m,c);", list("abcm")).rooted(list("abcm"))
     assert known_states(9, Topology.parse("((a,b)m,c);", list("abcm")), tree) == {}
-    check_carried(tree, (2,) * tree.n_nodes, "spectral", None)
+    check_supported(tree, (2,) * tree.n_nodes, "spectral", None)

@@ -20,21 +20,21 @@ from tacit.trees.learn.selection.forests import (
     MOST_TREES,
     PSEUDO_COUNTS,
     Forest,
-    Ground,
     Trained,
+    TrainingData,
     best_states,
     grow,
     many_states,
-    together,
+    run_parallel,
     train,
 )
 from tacit.trees.learn.selection.states import (
-    check_carried,
-    chosen_states,
+    check_supported,
     held_out_rows,
     known_states,
-    other_parts,
-    rows_aside,
+    other_folds,
+    selected_states,
+    split_rows,
     state_counts,
 )
 from tacit.trees.learn.structures import topology_for
@@ -110,10 +110,10 @@ class Task:
         return MOST_TREES if free and self.table.n_rows >= FEWEST_ROWS else 1
 
 
-def trial_data(task: Task) -> tuple[Ground, Rows | None]:
+def trial_data(task: Task) -> tuple[TrainingData, Rows | None]:
     """Rows to learn candidates from, and held-out rows; the numbers of these, if they are the table's."""
     most = max(MOST_CELLS // max(len(task.table.schema), 1), FEWEST_ROWS)
-    rows, held_out = rows_aside(
+    rows, held_out = split_rows(
         task.table, task.settings.seed, everything=task.validation is not None, most=most
     )
     learning = task.table if rows is None else task.table.take(rows)
@@ -123,36 +123,36 @@ def trial_data(task: Task) -> tuple[Ground, Rows | None]:
     pseudo = task.settings.pseudo_counts
     pseudo_counts = PSEUDO_COUNTS if isinstance(pseudo, str) else (float(pseudo),)
     n_jobs = n_threads(-1 if task.n_jobs is None else task.n_jobs) or 1
-    return Ground(learning, judging, task.settings.seed, n_jobs, pseudo_counts), held_out
+    return TrainingData(learning, judging, task.settings.seed, n_jobs, pseudo_counts), held_out
 
 
 def select_structure(
-    task: Task, ground: Ground, record: dict[str, Any]
+    task: Task, data: TrainingData, record: dict[str, Any]
 ) -> tuple[Topology, Sequence[str]]:
     """The tree, and the structure learners whose trees may stand beside it; `record` gets the scores."""
     if task.topology is not None:
         return task.topology, SEVERAL
-    if ground.table.n_rows < ROWS_FOR_TRIALS:
+    if data.table.n_rows < ROWS_FOR_TRIALS:
         return task.learnt_structure(CANDIDATES[0]), SEVERAL
-    ranked = _ranked_structures(task, ground)
+    ranked = _ranked_structures(task, data)
     record["structures"] = [{"structure": name, "score": score} for name, score in ranked]
     methods = [name for name, _ in ranked if name != "chow-liu"][:N_METHODS]
     return task.learnt_structure(ranked[0][0]), methods
 
 
-def _ranked_structures(task: Task, ground: Ground) -> list[tuple[str, float]]:
+def _ranked_structures(task: Task, data: TrainingData) -> list[tuple[str, float]]:
     """Names and held-out scores of the candidates, the best first."""
-    schema, counts = task.table.schema, ground.moments.pairs().counts
+    schema, counts = task.table.schema, data.moments.pairs().counts
     trees = {name: topology_for(name, counts, schema.cards, schema.names) for name in CANDIDATES}
     if not isinstance(task.n_states, Mapping):  # wrong numbers are refused before the work
         some = trees[CANDIDATES[0]]
         known_states(task.n_states, some, some.rooted(schema.names))
     task.report(0.0, "trying " + ", ".join(CANDIDATES))
     distinct = list(dict.fromkeys(trees.values()))
-    works = [partial(_trial, task, ground, each.rooted(schema.names)) for each in distinct]
-    scores = dict(zip(distinct, together(ground, works), strict=True))
+    works = [partial(_trial, task, data, each.rooted(schema.names)) for each in distinct]
+    scores = dict(zip(distinct, run_parallel(data, works), strict=True))
     rows = {name: scores[topology] for name, topology in trees.items()}
-    weights = None if ground.held_out is None else ground.held_out.weights
+    weights = None if data.held_out is None else data.held_out.weights
     means = {name: float(np.average(each, weights=weights)) for name, each in rows.items()}
     ranked = sorted(means.items(), key=lambda each: -each[1])
     first, best = CANDIDATES[0], ranked[0][0]
@@ -161,26 +161,26 @@ def _ranked_structures(task: Task, ground: Ground) -> list[tuple[str, float]]:
     return ranked
 
 
-def _trial(task: Task, ground: Ground, tree: RootedTree) -> Array:
+def _trial(task: Task, data: TrainingData, tree: RootedTree) -> Array:
     """Held-out rows under a tree, with a middling number of states where none is given."""
-    if ground.held_out is None:
+    if data.held_out is None:
         return np.zeros(1)
-    enough = ground.table.n_rows >= FEWEST_ROWS
+    enough = data.table.n_rows >= FEWEST_ROWS
     k = TRIAL_STATES if enough else FEW_TRIAL_STATES
     if isinstance(task.n_states, Integral):
         k = int(task.n_states)
-    cards = ground.table.schema.cards
+    cards = data.table.schema.cards
     if k > START_STATES:
         lay = many_states(tree, cards, k)
-        return train(ground, lay, ground.pseudo_counts[0], n_jobs=1).rows
+        return train(data, lay, data.pseudo_counts[0], n_jobs=1).rows
     states = state_counts(tree, cards, {}, k)
     assert states is not None
-    job = Job(ground.table, tree, states, ground.moments, task.settings, silent)
-    return held_out_rows(job, ground.held_out, "auto")
+    job = Job(data.table, tree, states, data.moments, task.settings, silent)
+    return held_out_rows(job, data.held_out, "auto")
 
 
 def select_states(
-    task: Task, ground: Ground, topology: Topology, record: dict[str, Any]
+    task: Task, data: TrainingData, topology: Topology, record: dict[str, Any]
 ) -> Trained | tuple[int, ...]:
     """The numbers of states of all nodes where they are few; where they are many, the learnt tree.
 
@@ -192,42 +192,42 @@ def select_states(
     report = part_of(task.report, 0.2, 0.5)
     several = task.most_trees > 1 and isinstance(task.n_components, int)
     if states is not None:
-        check_carried(tree, states, "auto", task.table)
+        check_supported(tree, states, "auto", task.table)
         if max(states[tree.n_leaves :], default=1) <= START_STATES and not several:
             return states
         lay = layout(tree, states)
-        return train(ground, lay, ground.pseudo_counts[0], tell=lambda text: report(0.0, text))
+        return train(data, lay, data.pseudo_counts[0], tell=lambda text: report(0.0, text))
     few_states = few_rows = None
-    only_few = ground.table.n_rows < FEWEST_ROWS or bool(known)
-    if ground.held_out is None or only_few or len(cards) <= FEW_COLUMNS:
-        others = other_parts(task.table, task.validation, task.settings.seed)
-        few_states, more, few_rows = chosen_states(
-            ground.table, ground.held_out, tree, known, "auto", task.settings, report, others
+    only_few = data.table.n_rows < FEWEST_ROWS or bool(known)
+    if data.held_out is None or only_few or len(cards) <= FEW_COLUMNS:
+        others = other_folds(task.table, task.validation, task.settings.seed)
+        few_states, more, few_rows = selected_states(
+            data.table, data.held_out, tree, known, "auto", task.settings, report, others
         )
         record.update(more)
-    if few_states is not None and (ground.held_out is None or only_few):
-        if several and ground.held_out is not None:
-            return train(ground, layout(tree, few_states), ground.pseudo_counts[0])
+    if few_states is not None and (data.held_out is None or only_few):
+        if several and data.held_out is not None:
+            return train(data, layout(tree, few_states), data.pseudo_counts[0])
         return few_states
-    assert ground.held_out is not None
-    best, scores = best_states(ground, tree, report)
+    assert data.held_out is not None
+    best, scores = best_states(data, tree, report)
     record["candidates"] = [*record.get("candidates", []), *scores]
     if few_states is None or few_rows is None or several:
         return best
-    return best if surely_better(best.rows, few_rows, ground.held_out.weights) else few_states
+    return best if surely_better(best.rows, few_rows, data.held_out.weights) else few_states
 
 
-def select_trees(task: Task, ground: Ground, first: Trained, methods: Sequence[str]) -> Forest:
+def select_trees(task: Task, data: TrainingData, first: Trained, methods: Sequence[str]) -> Forest:
     """The first tree, or several of its kind where that is better or a number was given."""
     alone = Forest((first,), np.ones(1), first.score)
-    if task.most_trees == 1 or ground.held_out is None:
+    if task.most_trees == 1 or data.held_out is None:
         return alone
     given = isinstance(task.n_components, int)
     work = task.table.n_rows * int(first.tables.layout.columns[first.tables.tree.n_leaves :].sum())
     most = task.most_trees if given else min(task.most_trees, max(MOST_WORK // work, 1))
     n_states = int(task.n_states) if isinstance(task.n_states, Integral) else None
     report = part_of(task.report, 0.5, 0.9)
-    return grow(ground, first, methods, most, report, always=given, n_states=n_states)
+    return grow(data, first, methods, most, report, always=given, n_states=n_states)
 
 
 def part_of(report: Report, start: float, stop: float) -> Report:

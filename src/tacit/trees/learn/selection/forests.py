@@ -1,7 +1,7 @@
-"""Trees with many states and forests of them: learnt in small batches, watched by held-out rows.
+"""Trees with many states and forests of them: learnt in small batches, stopped by held-out rows.
 
 A tree with many states at each hidden node is a far better model of a real table than one with few, if it
-is started well (`params.clusters`) and stopped in time (`polish.batches`). Several such trees, each after
+is started well (`starts.clusters`) and stopped in time (`em.batches`). Several such trees, each after
 another draw of nearly as good a structure, err in different places: their mixture is better than each.
 """
 
@@ -22,7 +22,7 @@ from tacit.messages.em import dirichlet_prior, smoothed_marginals
 from tacit.messages.network import Layout, Tables, layout
 from tacit.trees.learn.em.batches import Rows, climb_batches, climb_watched
 from tacit.trees.learn.em.many_states import WideExpectation
-from tacit.trees.learn.selection.states import state_counts, told_apart
+from tacit.trees.learn.selection.states import distinguishable_states, state_counts
 from tacit.trees.learn.starts.clusters import clustered_start
 from tacit.trees.learn.structures import topology_for
 from tacit.trees.moments.source import CountedMoments
@@ -49,8 +49,8 @@ MOST_TREES = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
-    """What trees are learnt from: rows, their moments, and rows that watch."""
+class TrainingData:
+    """What trees are learnt from: rows, their moments, and held-out rows."""
 
     table: Table
     held_out: Table | None
@@ -90,8 +90,8 @@ class Trained:
 
     tables: Tables
     start: Array
-    score: float  # mean log-likelihood of the rows that watched
-    rows: Array  # (row that watched,) log-likelihood
+    score: float  # mean log-likelihood of the held-out rows
+    rows: Array  # (held-out row,) log-likelihood
     number: int
     pseudo_counts: float
     n_passes: int
@@ -116,7 +116,7 @@ class Trained:
 
 
 def train(
-    ground: Ground,
+    data: TrainingData,
     lay: Layout,
     pseudo_counts: float,
     number: int = 0,
@@ -130,7 +130,7 @@ def train(
 
     Parameters
     ----------
-    ground : Ground
+    data : TrainingData
     lay : Layout
         The tree and its numbers of states.
     pseudo_counts : float
@@ -138,32 +138,32 @@ def train(
     number : int
         Which of several trees this is: each has draws of its own.
     like : Trained, optional
-        Whose numbers of passes and steps are made again, without watching.
+        Whose numbers of passes and steps are made again, without judge.
     start : flat tables, optional
         Used instead of the clustered start.
     tell : callable, optional
         Told in words how far it is.
     n_jobs : int, optional
-        Threads, where not as many as the ground allows.
+        Threads, where not as many as the data allows.
     """
-    n_jobs = ground.n_jobs if n_jobs is None else n_jobs
-    table, held_out = ground.table, ground.held_out if like is None else None
-    seeds = np.random.SeedSequence([ground.seed, number]).spawn(2)
+    n_jobs = data.n_jobs if n_jobs is None else n_jobs
+    table, held_out = data.table, data.held_out if like is None else None
+    seeds = np.random.SeedSequence([data.seed, number]).spawn(2)
     if start is None:
         start = clustered_start(
             lay,
-            ground.moments.pairs(),
+            data.moments.pairs(),
             table.codes,
             table.weights,
             seed=int(seeds[0].generate_state(1)[0]),
             n_jobs=n_jobs,
         )
-    prior = dirichlet_prior(lay, ground.marginals, pseudo_counts, pseudo_counts)
-    rows = Rows(lay, table.codes, table.weights, prior, n_jobs, ground.stop)
-    watching = None
+    prior = dirichlet_prior(lay, data.marginals, pseudo_counts, pseudo_counts)
+    rows = Rows(lay, table.codes, table.weights, prior, n_jobs, data.stop)
+    judge = None
     if held_out is not None:
-        watching = WideExpectation(lay, held_out.codes, held_out.weights, n_jobs)
-    watch = None if watching is None else watching.mean
+        judge = WideExpectation(lay, held_out.codes, held_out.weights, n_jobs)
+    watch = None if judge is None else judge.mean
     climbed = climb_batches(
         rows,
         start,
@@ -175,7 +175,7 @@ def train(
     ended = climb_watched(
         rows, climbed.values, watch, n_steps=None if like is None else like.n_steps
     )
-    seen = np.zeros(0) if watching is None else watching.rows(ended.values)
+    seen = np.zeros(0) if judge is None else judge.rows(ended.values)
     tables = Tables(lay, ended.values)
     return Trained(
         tables, start, ended.score, seen, number, pseudo_counts, climbed.count, ended.count
@@ -189,73 +189,73 @@ def many_states(tree: RootedTree, cards: Sequence[int], most: int) -> Layout:
     bounded = list(even)
     for node in tree.hidden:
         if tree.copy_of[node] < 0:
-            bounded[node] = max(1, min(most, SLACK * told_apart(tree, even, node)))
+            bounded[node] = max(1, min(most, SLACK * distinguishable_states(tree, even, node)))
     return layout(tree, tuple(bounded))
 
 
-def together(ground: Ground, works: Sequence[Callable[[], T]]) -> list[T]:
+def run_parallel(data: TrainingData, works: Sequence[Callable[[], T]]) -> list[T]:
     """What several works give, done at the same time as far as there are threads.
 
     Where one fails, or the user interrupts, the others are given up.
     """
-    with ThreadPoolExecutor(max(min(ground.n_jobs, len(works)), 1)) as pool:
+    with ThreadPoolExecutor(max(min(data.n_jobs, len(works)), 1)) as pool:
         waiting = [pool.submit(work) for work in works]
         try:
             return [each.result() for each in waiting]
         except BaseException:
-            ground.stop.set()
+            data.stop.set()
             for each in waiting:
                 each.cancel()
             raise
 
 
-def in_order(ground: Ground, works: Iterable[Callable[[], T]]) -> Iterator[T]:
+def run_ahead(data: TrainingData, works: Iterable[Callable[[], T]]) -> Iterator[T]:
     """What works give, one after the other, with the next of them already under way.
 
     Those under way when nobody asks for more are given up.
     """
     waiting: deque[Future[T]] = deque()
     try:
-        with ThreadPoolExecutor(ground.n_jobs) as pool:
+        with ThreadPoolExecutor(data.n_jobs) as pool:
             try:
                 for work in works:
                     waiting.append(pool.submit(work))
-                    if len(waiting) > ground.n_jobs:
+                    if len(waiting) > data.n_jobs:
                         yield waiting.popleft().result()
                 while waiting:
                     yield waiting.popleft().result()
             finally:  # before the pool waits for what is under way
-                ground.stop.set()
+                data.stop.set()
                 for each in waiting:
                     each.cancel()
     finally:
-        ground.stop.clear()
+        data.stop.clear()
 
 
 def best_states(
-    ground: Ground, tree: RootedTree, report: Report, n_states: Sequence[int] = MANY_STATES
+    data: TrainingData, tree: RootedTree, report: Report, n_states: Sequence[int] = MANY_STATES
 ) -> tuple[Trained, list[dict[str, Any]]]:
     """The tree with the number of states and the pseudo-counts that held-out rows like best.
 
     More states are tried, two numbers at a time, as long as they are better.
     """
-    cards, pseudo_counts = ground.table.schema.cards, ground.pseudo_counts
+    cards, pseudo_counts = data.table.schema.cards, data.pseudo_counts
     tried: list[Trained] = []
     for place in range(0, len(n_states), 2):
         works = []
         for k in n_states[place : place + 2]:
             tell = _within(report, place / (len(n_states) + 2), f"{k} states, ")
             lay = many_states(tree, cards, k)
-            works.append(partial(train, ground, lay, pseudo_counts[0], tell=tell, n_jobs=1))
-        tried += together(ground, works)
+            works.append(partial(train, data, lay, pseudo_counts[0], tell=tell, n_jobs=1))
+        tried += run_parallel(data, works)
         if tried[-1] is not _best(tried):
             break
     best, works = _best(tried), []
     for pseudo in pseudo_counts[1:]:
         tell = _within(report, len(n_states) / (len(n_states) + 2), f"pseudo-counts {pseudo:g}, ")
         lay, start = best.tables.layout, best.start
-        works.append(partial(train, ground, lay, pseudo, start=start, tell=tell, n_jobs=1))
-    tried += together(ground, works)
+        works.append(partial(train, data, lay, pseudo, start=start, tell=tell, n_jobs=1))
+    tried += run_parallel(data, works)
     return _best(tried), [each.as_dict() for each in tried]
 
 
@@ -270,7 +270,7 @@ def _within(report: Report, share: float, before: str) -> Callable[[str], None]:
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Trees, and the weights under which their mixture suits the rows that watched best."""
+    """Trees, and the weights under which their mixture suits the held-out rows best."""
 
     trees: tuple[Trained, ...]
     weights: Array
@@ -286,7 +286,7 @@ class Forest:
 
 
 def grow(
-    ground: Ground,
+    data: TrainingData,
     first: Trained,
     methods: Sequence[str],
     most: int,
@@ -302,10 +302,10 @@ def grow(
 
     Parameters
     ----------
-    ground : Ground
+    data : TrainingData
     first : Trained
     methods : sequence of str
-        Names of ways to learn a tree.
+        Names of structure learners.
     most : int
         Trees in all.
     report : callable
@@ -315,19 +315,19 @@ def grow(
         Most states of a hidden node of the others; None: as many as in the first.
     """
     k = first.n_states if n_states is None else n_states
-    held_out = ground.held_out
+    held_out = data.held_out
 
     def work(number: int, share: float) -> Callable[[], Trained]:
         def grown() -> Trained:
-            tree = ground.tree(methods[number % len(methods)], share, number)
-            lay = many_states(tree, ground.table.schema.cards, k)
+            tree = data.tree(methods[number % len(methods)], share, number)
+            lay = many_states(tree, data.table.schema.cards, k)
             tell = _within(report, number / most, f"tree {number + 1}, ")
-            return train(ground, lay, first.pseudo_counts, number, tell=tell, n_jobs=1)
+            return train(data, lay, first.pseudo_counts, number, tell=tell, n_jobs=1)
 
         return grown
 
     alone = Forest((first,), np.ones(1), first.score)
-    tried = together(ground, [work(1, share) for share in SHARES])
+    tried = run_parallel(data, [work(1, share) for share in SHARES])
     pairs = [alone.with_one_more(one, held_out) for one in tried]
     place = int(np.argmax([pair.score for pair in pairs]))
     forest = pairs[place] if pairs[place].score > alone.score or always else alone
@@ -335,7 +335,7 @@ def grow(
         return forest
     idle = 0
     works = (work(number, SHARES[place]) for number in range(2, 2 * most))
-    for one in in_order(ground, works):
+    for one in run_ahead(data, works):
         better = forest.with_one_more(one, held_out)
         if better.score > forest.score or always:
             forest, idle = better, 0
@@ -366,12 +366,12 @@ def mixed_score(rows: Array, weights: Array, of_row: Array | None = None) -> flo
     return float(np.average(values, weights=of_row))
 
 
-def retrained(ground: Ground, forest: Forest, report: Report) -> Forest:
+def retrained(data: TrainingData, forest: Forest, report: Report) -> Forest:
     """The same forest learnt from all rows: as long as held-out rows gain, or as often as before."""
-    works, n_jobs = [], 1 if len(forest.trees) > 1 else ground.n_jobs
+    works, n_jobs = [], 1 if len(forest.trees) > 1 else data.n_jobs
     for number, tree in enumerate(forest.trees):
         tell = _within(report, number / len(forest.trees), f"tree {number + 1} on all rows, ")
-        like = tree if ground.held_out is None else None
-        again = partial(train, ground, tree.tables.layout, tree.pseudo_counts, tree.number)
+        like = tree if data.held_out is None else None
+        again = partial(train, data, tree.tables.layout, tree.pseudo_counts, tree.number)
         works.append(partial(again, like=like, tell=tell, n_jobs=n_jobs))
-    return Forest(tuple(together(ground, works)), forest.weights, forest.score)
+    return Forest(tuple(run_parallel(data, works)), forest.weights, forest.score)

@@ -30,10 +30,10 @@ Split = tuple["Table", "Table"]  # rows to learn from, and rows to judge by
 
 # Numbers of hidden states that are tried where none is given.
 CANDIDATES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
-# Share of the rows that is set aside to choose with, where no validation rows are given.
-SET_ASIDE = 0.2
-# Of up to so many rows a fifth says little: all are set aside, in so many parts, each of them once.
-ROWS_IN_PARTS, N_PARTS = 2000, 5
+# Share of the rows that is held out for selection, where no validation rows are given.
+HELD_OUT_SHARE = 0.2
+# Of up to so many rows a fifth says little: all are held out, in so many folds, each of them once.
+ROWS_FOR_FOLDS, N_FOLDS = 2000, 5
 # Rows that numbers of states are tried with: more would take long and seldom tell more states apart.
 MOST_ROWS = 100_000
 
@@ -107,7 +107,7 @@ def state_counts(
     return tuple(counts)
 
 
-def check_carried(
+def check_supported(
     tree: RootedTree, states: tuple[int, ...], learn: str, table: Table, named: Container[str] = ()
 ) -> None:
     """Raise a `RankError` where more states were asked for than the data can carry.
@@ -138,7 +138,7 @@ def check_carried(
         return
     if most <= min(states[: tree.n_leaves]):
         return
-    carried = {node: told_apart(tree, states, node) for node in hidden}
+    carried = {node: distinguishable_states(tree, states, node) for node in hidden}
     largest = max(carried.values())
     for node, count in carried.items():
         own = tree.names[node] in named
@@ -151,7 +151,7 @@ def check_carried(
             )
 
 
-def told_apart(tree: RootedTree, states: tuple[int, ...], node: int) -> int:
+def distinguishable_states(tree: RootedTree, states: tuple[int, ...], node: int) -> int:
     """How many states of a node its branches can tell apart."""
     below, above = side_ranks(tree, states)
     branches = [below[child] for child in tree.children[node]]
@@ -163,7 +163,7 @@ def told_apart(tree: RootedTree, states: tuple[int, ...], node: int) -> int:
     return min(sides)
 
 
-def chosen_states(
+def selected_states(
     table: Table,
     held_out: Table | None,
     tree: RootedTree,
@@ -182,7 +182,7 @@ def chosen_states(
     ----------
     table : Table
     held_out : Table or None
-        Rows to judge by; without them some of the table's are set aside.
+        Held-out rows; without them some of the table's are held out.
     tree : RootedTree
     known : mapping
         Hidden nodes whose number of states is not to be chosen.
@@ -191,10 +191,10 @@ def chosen_states(
     report : callable
         Told of the share done and what is being tried.
     others : sequence of (table, table)
-        More rows to learn from and to judge by: see `other_parts`.
+        More rows to learn from and to judge by: see `other_folds`.
     """
     cards = table.schema.cards
-    train, aside = set_aside(table, settings.seed, everything=held_out is not None)
+    train, aside = split_table(table, settings.seed, everything=held_out is not None)
     held_out = aside if held_out is None else held_out
     if held_out is None:
         return _states(tree, cards, known, 1), {"candidates": [{"n_states": 1}]}, np.zeros(0)
@@ -241,34 +241,34 @@ def chosen_states(
     return _states(tree, cards, known, best), record, of_best
 
 
-def set_aside(
+def split_table(
     table: Table, seed: int, *, everything: bool, most: int | None = None
 ) -> tuple[Table, Table | None]:
     """The rows to learn from, and the rows to judge by: some others, unless `everything` is for learning.
 
     None of these where there are too few rows; at most so many rows in all.
     """
-    learning, judging = rows_aside(table, seed, everything=everything, most=most)
+    learning, judging = split_rows(table, seed, everything=everything, most=most)
     held_out = None if judging is None else table.take(judging)
     return table if learning is None else table.take(learning), held_out
 
 
-def other_parts(table: Table, validation: Table | None, seed: int) -> list[Split]:
-    """What can be set aside instead of the rows of `set_aside`: each of the other parts of the table.
+def other_folds(table: Table, validation: Table | None, seed: int) -> list[Split]:
+    """The other folds of a table, beside that of `split_table`: rows to learn from and held-out rows.
 
     None where rows to judge by are given, or where the table's are so many that one part says enough.
     """
-    if validation is not None or table.n_rows > ROWS_IN_PARTS:
+    if validation is not None or table.n_rows > ROWS_FOR_FOLDS:
         return []
     found = []
-    for part in range(1, N_PARTS):
-        learning, judging = rows_aside(table, seed, everything=False, part=part)
+    for part in range(1, N_FOLDS):
+        learning, judging = split_rows(table, seed, everything=False, part=part)
         if learning is not None and judging is not None and len(judging):
             found.append((table.take(learning), table.take(judging)))
     return found
 
 
-def rows_aside(
+def split_rows(
     table: Table | MixedTable,
     seed: int,
     *,
@@ -282,7 +282,7 @@ def rows_aside(
         return None, None
     rows = np.arange(table.n_rows) if table.weights is None else np.flatnonzero(table.weights)
     order = np.random.default_rng(seed).permutation(rows)[:most]
-    cut = 0 if everything else max(1, round(SET_ASIDE * len(order)))
+    cut = 0 if everything else max(1, round(HELD_OUT_SHARE * len(order)))
     if cut == len(order):
         return None, None
     judging = slice(part * cut, (part + 1) * cut)
@@ -294,7 +294,7 @@ def held_out_rows(job: Job, held_out: Table, learn: str) -> Array:
     from tacit.messages.conditionals import log_prob
     from tacit.messages.evidence import Evidence
 
-    check_carried(job.tree, job.n_states, learn, job.table)
+    check_supported(job.tree, job.n_states, learn, job.table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         learnt = CLASS_LEARNERS[learn](job)

@@ -119,7 +119,7 @@ def _triads(
             raise RankError(
                 f"node {tree.names[node]!r} has {n_states[node]} states, but no three of its branches "
                 f"can show them all with {features} leaves each; give it fewer states, allow more "
-                "features, or learn in another way"
+                "features, or use another learner"
             )
         triads[node] = three
     edges = {}
