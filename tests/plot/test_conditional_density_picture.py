@@ -157,7 +157,7 @@ def test_evidence_of_columns_that_do_not_exist_is_refused(model):
 
 def test_what_cannot_be_asked_is_refused():
     for thing in ("model", tacit.KernelTree(), Topology.star("abc")):
-        with pytest.raises(NotAvailableError, match="pass a fitted KernelTree"):
+        with pytest.raises(NotAvailableError, match="pass a fitted model of a table"):
             plot.conditional_density(thing, "x")
 
 

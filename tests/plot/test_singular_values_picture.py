@@ -8,6 +8,7 @@ import pytest
 
 from oracles.letters import letters
 from tacit import load, plot
+from tacit.core.model import Model
 from tacit.errors import NotAvailableError
 from tacit.sequences.weighted_automaton import WeightedAutomaton
 from tacit.topics.topic_model import TopicModel
@@ -97,11 +98,12 @@ def test_many_edges_are_not_named():
 
 
 def test_axes_and_models_are_taken():
-    class Model:
+    class Fitted(Model):
+        kind = "table"
         diagnostics_ = {"edges": edges(2)}  # noqa: RUF012
 
     _, ax = plt.subplots()
-    assert plot.singular_values(Model(), ax) is ax
+    assert plot.singular_values(Fitted(), ax) is ax
 
 
 def test_a_model_without_singular_values_is_refused():

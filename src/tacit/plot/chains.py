@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError, NotAvailableError
+from tacit.errors import ArgumentError
 from tacit.plot import style
+from tacit.plot.models import check_can
 from tacit.plot.rings import LINE, NOTE, SMALL, Ring, States
 
 if TYPE_CHECKING:
@@ -108,23 +109,23 @@ def transitions(
 
 
 def _states_of(model: Any, n_symbols: int, max_label: int) -> States:
-    if hasattr(model, "parts_"):
+    check_can(
+        model,
+        "transitions",
+        "has no hidden states to draw; pass a fitted HMM or ProbabilisticAutomaton",
+    )
+    if model.can("ends"):
         part = model.parts_[int(np.argmax(model.weights_))]
         visits = np.maximum(part.automaton.past, 0.0)
         symbols = [*(style.shortened(each, max_label) for each in model.symbols_), "(end)"]
         start, moves, end = part.initial, part.through, True
         labels = [_likely(row, symbols, n_symbols) for row in part.emit]
-    elif hasattr(model, "transitions_"):
+    else:
         learnt = model.parameters_
         start, moves, end = learnt.initial, learnt.transitions, False
         visits = np.maximum(learnt.stationary, 0.0)
         named = [style.shortened(each, max_label) for each in model.symbols_ or model.names_]
         labels = model._described(named, n_symbols)  # noqa: SLF001  in the model's own words
-    else:
-        raise NotAvailableError(
-            f"{type(model).__name__} has no hidden states to draw; pass a fitted HMM or "
-            f"ProbabilisticAutomaton"
-        )
     total = float(visits.sum())
     shares = visits / total if total > 0 else np.full(len(start), 1 / len(start))
     return States([str(each) for each in range(len(start))], shares, start, moves, labels, end)

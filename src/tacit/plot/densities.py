@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, ArgumentTypeError, NotAvailableError
 from tacit.plot import style
+from tacit.plot.models import can, number_places
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,11 +80,11 @@ def conditional_density(
     ['nothing given', 'x0 = -2', 'x0 = 2']
     """
     plt = style.pyplot()
-    schema = getattr(model, "schema_", None)
-    if schema is None or not hasattr(model, "predict_proba"):
+    if not can(model, "predict") or model.kind != "table":
         raise NotAvailableError(
-            f"{type(model).__name__} has no conditional densities; pass a fitted KernelTree or GaussianTree"
+            f"{type(model).__name__} has no conditional densities; pass a fitted model of a table"
         )
+    schema = model.schema_
     place = schema.index(target)
     evidence = _evidence(given, target)
     for name in {name: None for row in evidence.rows for name in row}:
@@ -93,7 +94,7 @@ def conditional_density(
             sum(label.count("\n") + 1 for label in (*evidence.labels, evidence.title)) + marginal
         )
         _, ax = plt.subplots(figsize=(5.4, 3.2 + 0.17 * lines), layout="constrained")
-    if place in set(getattr(schema, "continuous", ())):
+    if place in number_places(model):
         _draw_curves(ax, model, target, evidence, marginal=marginal)
     else:
         _draw_bars(ax, model, target, evidence, marginal=marginal)

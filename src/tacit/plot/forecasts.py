@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.errors import ArgumentError, DataError, NotAvailableError
+from tacit.errors import ArgumentError, DataError
 from tacit.plot import style
+from tacit.plot.models import check_can
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,10 +75,7 @@ def forecast(
     (249.5, 304.5)
     """
     plt = style.pyplot()
-    if not hasattr(model, "predict_next_density") or not hasattr(model, "parameters_"):
-        raise NotAvailableError(
-            f"{type(model).__name__} does not predict sequences of numbers; pass a fitted KernelHMM"
-        )
+    check_can(model, "forecast", "does not predict sequences of numbers; pass a fitted KernelHMM")
     if n_ahead < 0 or (last is not None and last < 1):
         raise ArgumentError(f"n_ahead={n_ahead}, last={last}; give 0 or more, and 1 or more")
     numbers = _numbers(series, n_ahead)

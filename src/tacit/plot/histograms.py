@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tacit.errors import NotAvailableError
 from tacit.plot import style
 from tacit.plot.layout import OFFSET, TreeLayout
+from tacit.plot.models import can, number_places
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,13 +47,11 @@ def histograms_of(model: Any) -> dict[str, Histogram]:
     NotAvailableError
         The model cannot be asked.
     """
-    schema = getattr(model, "schema_", None)
-    if schema is None or not hasattr(model, "predict_proba"):
+    if not can(model, "predict"):
         raise NotAvailableError(
-            f"{type(model).__name__} cannot be asked for the distributions of its columns; pass a fitted "
-            f"model, or histograms=False"
+            f"{type(model).__name__} has no distributions of columns; pass a fitted model or histograms=False"
         )
-    numbers = set(getattr(schema, "continuous", ()))
+    schema, numbers = model.schema_, number_places(model)
     found: dict[str, Histogram] = {}
     for place, name in enumerate(schema.names):
         if place in numbers:
@@ -60,7 +59,9 @@ def histograms_of(model: Any) -> dict[str, Histogram]:
             continue
         (shares,) = model.predict_proba({name: [None]}, target=name)
         found[name] = Histogram(_scaled(shares), numbers=False)
-        if hasattr(model, "scores_"):  # of a Gaussian tree: one leaf for each category but the last
+        if not model.can(
+            "components"
+        ):  # of a Gaussian tree: one leaf for each category but the last
             leaves = model.scores_.names[model.scores_.coordinates_of(place)]
             for own, leaf in enumerate(leaves):
                 mark = own if len(leaves) > 1 else -1
@@ -70,7 +71,7 @@ def histograms_of(model: Any) -> dict[str, Histogram]:
 
 def holds_numbers(model: Any) -> bool:
     """Whether a fitted model has columns of numbers, and not of categories only."""
-    return bool(getattr(getattr(model, "schema_", None), "continuous", ()))
+    return bool(number_places(model))
 
 
 def _bar_heights(model: Any, name: str) -> Array:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import ArgumentError, DataError, NotAvailableError
+from tacit.errors import ArgumentError, DataError
 from tacit.plot import style
+from tacit.plot.models import check_can
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,10 +73,7 @@ def posterior(
     ['a', 'a', 'b', 'b', 'b']
     """
     plt = style.pyplot()
-    if not hasattr(model, "posterior") or not hasattr(model, "diagnostics_"):
-        raise NotAvailableError(
-            f"{type(model).__name__} has no hidden states over time; pass a fitted HMM"
-        )
+    check_can(model, "paths", "has no hidden states over time; pass a fitted HMM")
     shares, labels = _read(model, sequence, max_label)
     end = len(shares) if last is None else last
     if not 0 <= first < end <= len(shares):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.core.model import Model
 from tacit.errors import NotAvailableError
 from tacit.plot import style
 
@@ -99,19 +100,17 @@ def singular_values(model: Any, ax: Axes | None = None, *, max_label: int = 24) 
 
 def _spectrum(model: Any) -> tuple[Array, int, float | None] | None:
     """The singular values of a model of sequences or topics, how many were kept, and the level of noise."""
-    found = model if isinstance(model, Mapping) else getattr(model, "diagnostics_", None)
-    if not isinstance(found, Mapping):
-        return None
-    pairs = found.get("moments", found)
+    diagnostics = _diagnostics(model)
+    pairs = diagnostics.get("moments", diagnostics)
     if isinstance(pairs, Mapping) and "eigenvalues" in pairs:
         return np.array(pairs["eigenvalues"]), len(pairs["values"]), float(pairs["noise"])
-    told = found.get("singular_values", getattr(model, "singular_values_", ()))
-    values = np.asarray(told, dtype=np.float64)
+    values = np.asarray(diagnostics.get("singular_values", ()), dtype=np.float64)
     if not len(values):
         return None
-    kept = (found[name] for name in ("n_kept", "n_supported", "rank") if name in found)
+    names = ("n_kept", "n_supported", "rank")
+    kept = (diagnostics[name] for name in names if name in diagnostics)
     n_kept = int(next(kept, len(values)))
-    noise = found.get("noise")
+    noise = diagnostics.get("noise")
     return values, n_kept, None if noise is None else float(noise)
 
 
@@ -141,9 +140,19 @@ def _draw_spectrum(values: Array, n_kept: int, noise: float | None, ax: Axes | N
     return ax
 
 
+def _diagnostics(model: Any) -> Mapping[str, Any]:
+    """The diagnostics of a model, or those that were given; of automata with their singular values."""
+    if isinstance(model, Mapping):
+        return model
+    if not isinstance(model, Model) or not model.__sklearn_is_fitted__():
+        return {}
+    if model.kind == "sequences" and model.can("ends") and not model.can("transitions"):
+        return {"singular_values": model.singular_values_, **model.diagnostics_}
+    return model.diagnostics_
+
+
 def _edges(model: Any) -> Sequence[Mapping[str, Any]]:
-    diagnostics = model if isinstance(model, Mapping) else getattr(model, "diagnostics_", None)
-    edges = diagnostics.get("edges") if isinstance(diagnostics, Mapping) else None
+    edges = _diagnostics(model).get("edges")
     if not edges:
         raise NotAvailableError(
             f"{type(model).__name__} has no singular values; pass a model fitted by a spectral method "

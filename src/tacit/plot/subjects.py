@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from tacit.errors import NotAvailableError
 from tacit.evaluate.strength import edge_correlations
+from tacit.plot.models import check_can
+from tacit.trees.model.components import Component, components_of, heaviest
 from tacit.trees.structure.topology import Topology
+
+if TYPE_CHECKING:
+    from tacit.messages.network import Tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +28,14 @@ class Subject:
     )  # variables of the nodes of a junction tree
 
 
+@runtime_checkable
+class KnownTree(Protocol):
+    """A tree with known tables, such as those of `tacit.toy`."""
+
+    topology: Topology
+    tables: Tables
+
+
 def subject_of(model: Any) -> Subject:
     """What is drawn of a model, of one of its components, or of a topology.
 
@@ -34,26 +46,25 @@ def subject_of(model: Any) -> Subject:
     """
     if isinstance(model, Topology):
         return Subject(model.contracted(), model.contracted().n_states)
-    topology = getattr(model, "topology_", None) or getattr(model, "topology", None)
-    if not isinstance(topology, Topology):
-        raise NotAvailableError(
-            f"{type(model).__name__} has no tree to draw; pass a fitted tree model or a Topology"
-        )
-    if hasattr(model, "junction_"):
+    if isinstance(model, Component):
+        return _component_subject(model)
+    if isinstance(model, KnownTree):
+        (component,) = components_of(model.tables, model.topology, model.tables.tree)
+        return _component_subject(component)
+    check_can(model, "tree", "has no tree to draw; pass a fitted tree model or a Topology")
+    if model.can("junction"):
         return _junction_subject(model)
-    topology = topology.contracted()
-    if hasattr(model, "gaussian_"):
+    if not model.can("components"):
+        topology = model.topology_.contracted()
         return Subject(topology, strengths=_gaussian_strengths(topology))
-    components = getattr(model, "trees_", ())
-    if len(components) > 1:
-        return subject_of(max(components, key=lambda each: each.weight))
-    tables = getattr(model, "tables_", None) or getattr(model, "tables", None)
-    n_states = getattr(model, "node_states_", None) or topology.n_states
-    if tables is not None and not n_states:
-        n_states = dict(zip(tables.tree.names, tables.layout.n_states, strict=True))
+    return _component_subject(heaviest(model.trees_))
+
+
+def _component_subject(component: Component) -> Subject:
+    topology, tables = component.topology.contracted(), component.tables
     hidden = set(topology.hidden)
-    known = {name: int(count) for name, count in n_states.items() if name in hidden}
-    return Subject(topology, known, {} if tables is None else edge_correlations(tables))
+    states = {name: int(n) for name, n in component.node_states.items() if name in hidden}
+    return Subject(topology, states, {} if tables is None else edge_correlations(tables))
 
 
 def _junction_subject(model: Any) -> Subject:

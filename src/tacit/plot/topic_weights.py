@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.errors import ArgumentError, NotAvailableError
+from tacit.errors import ArgumentError
 from tacit.plot import style
+from tacit.plot.models import check_can
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,8 +58,7 @@ def topics(
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['0  law tax', '1  cat dog']
     """
-    if not hasattr(model, "topics_") or not hasattr(model, "top_words"):
-        raise NotAvailableError(f"{type(model).__name__} has no topics; give a fitted TopicModel")
+    check_can(model, "topics", "has no topics; give a fitted TopicModel")
     if n_topics < 1 or n_words < 1:
         raise ArgumentError(f"n_topics={n_topics}, n_words={n_words}; give numbers of at least 1")
     plt = style.pyplot()
