@@ -265,7 +265,7 @@ def test_the_summary_names_the_columns_that_tell_components_apart():
     model = GaussianMixtureMoments(2).fit(frame)
     page = str(model.summary())
     assert page.startswith("GaussianMixtureMoments: 2 components, 3 columns")
-    assert "component 1: weight 0.500" in page
+    assert "Component 1: weight 0.500" in page
     assert page.index("\n  a ") < page.index("\n  b ")
     assert "held-out log-density" in page
     assert "<table>" in model._repr_html_()

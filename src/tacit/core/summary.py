@@ -25,7 +25,7 @@ class Section:
     rows: Sequence[Sequence[Any]] = ()
 
     def __str__(self) -> str:
-        lines = [self.heading] if self.heading else []
+        lines = [self.title] if self.heading else []
         if self.text:
             lines += [_INDENT + line for line in self.text.splitlines()]
         if self.facts:
@@ -34,9 +34,14 @@ class Section:
             lines += _aligned([list(self.columns), *(_cells(row) for row in self.rows)])
         return "\n".join(lines)
 
+    @property
+    def title(self) -> str:
+        """The heading, as a sentence begins."""
+        return self.heading[:1].upper() + self.heading[1:]
+
     def to_html(self) -> str:
         """The same as HTML."""
-        parts = [f"<h4>{html.escape(self.heading)}</h4>"] if self.heading else []
+        parts = [f"<h4>{html.escape(self.title)}</h4>"] if self.heading else []
         if self.text:
             parts.append(f"<pre>{html.escape(self.text)}</pre>")
         if self.facts:
@@ -57,7 +62,7 @@ class Summary:
     ... )
     HMM: 2 states
     <BLANKLINE>
-    fit
+    Fit
       log-likelihood  -1.25
       steps              12
     """

@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 
 MOST_LINES = 60  # of a drawing
 MOST_NODES, MOST_STATES = 12, 12  # with a profile
+MOST_LEAVES = 8  # of a star that is drawn
 TELLING = 4  # cells that a state is described by
 
 _FACTS = {
@@ -41,11 +42,10 @@ def tree_summary(model: TreeModel) -> Summary:
         Section("Fit", facts=_fit(model)),
         *_choices(model.diagnostics_),
         *_weights(trees),
-        Section(
-            "Structure" if len(trees) == 1 else "Structure of the heaviest tree",
-            text=_drawing(first),
-        ),
     ]
+    if len(first.node_states) != 1 or len(first.topology.observed) <= MOST_LEAVES:
+        heading = "Structure" if len(trees) == 1 else "Structure of the heaviest tree"
+        sections.append(Section(heading, text=_drawing(first)))
     if first.tables is not None:
         columns = dict(zip(model.schema_.labels, model.schema_.columns, strict=True))
         categories = [column.categories for column in columns.values()]
