@@ -146,15 +146,16 @@ class HMM(HMMForecasts):
         """
         from tacit.sequences.learn.fit import fit_hmm
 
-        X = list(X) if isinstance(X, Iterator) else X
-        emission = emission_for(self.emissions, X)
-        settings = self._settings(emission)
-        lengths = lengths_from(X, y, lengths, rows=emission.numbers)
-        data, held_out = emission.read(X, lengths, unknown=self.unknown), None
-        emission.check(data)
-        if validation is not None:
-            held_out = emission.read(validation, None, data.symbols or data.names, self.unknown)
         with self._working() as report:
+            settings = self._settings()
+            X = list(X) if isinstance(X, Iterator) else X
+            emission = self._check_learner(emission_for(self.emissions, X))
+            lengths = lengths_from(X, y, lengths, rows=emission.numbers)
+            data, held_out = emission.read(X, lengths, unknown=self.unknown), None
+            emission.check(data)
+            if validation is not None:
+                known = data.symbols or data.names
+                held_out = emission.read(validation, None, known, self.unknown)
             stream = emission.stream(data, settings)
             found = fit_hmm(emission, data, stream, held_out, self.n_states, settings, report)
         return self._keep(found, X, data, stream)
@@ -196,8 +197,8 @@ class HMM(HMMForecasts):
                     f"this model was learnt from other things than emissions={name!r} says; call fit"
                 )
             name = learnt
-        emission = emission_for(name, X)
-        settings = self._settings(emission)
+        settings = self._settings()
+        emission = self._check_learner(emission_for(name, X))
         lengths = lengths_from(X, y, lengths, rows=emission.numbers)
         known = symbols if before is None else self.symbols_ or self.names_
         data = emission.read(X, lengths, known, self.unknown)
@@ -262,7 +263,17 @@ class HMM(HMMForecasts):
             self._keep_columns(X, data)
         return self
 
-    def _settings(self, emission: Emission) -> HMMSettings:
+    def _check_learner(self, emission: Emission) -> Emission:
+        """The same emission, which must be learnt as `learn` says."""
+        if self.learn not in emission.learners:
+            raise ArgumentError(
+                f"learn={self.learn!r} with emissions={emission.name!r}, which are learnt by "
+                f"{', '.join(map(repr, emission.learners))}. KernelHMM has spectral operators of numbers; "
+                f'emissions="categorical" takes numbers as symbols'
+            )
+        return emission
+
+    def _settings(self) -> HMMSettings:
         """The arguments about learning, checked."""
         from tacit.core.threads import n_threads
 
@@ -282,12 +293,6 @@ class HMM(HMMForecasts):
         check_choice("negative", self.negative, ("floor", "nan", "raise"))
         check_number("pseudo_counts", self.pseudo_counts, word="auto")
         check_number("tol", self.tol, positive=True)
-        if self.learn not in emission.learners:
-            raise ArgumentError(
-                f"learn={self.learn!r} with emissions={emission.name!r}, which are learnt by "
-                f"{', '.join(map(repr, emission.learners))}. KernelHMM has spectral operators of numbers; "
-                f'emissions="categorical" takes numbers as symbols'
-            )
         return HMMSettings(
             learn=self.learn,
             features=None if isinstance(self.features, str) else int(self.features),
