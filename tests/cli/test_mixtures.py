@@ -62,7 +62,7 @@ def test_a_question_is_answered(run, model):
 
 def test_info_in_json_has_all_trees(run, model):
     said = json.loads(run("info", "m.tacit", "--json"))
-    assert said["format"] == 2
+    assert said["format"] == 3
     assert [each["weight"] for each in said["components"]] == WEIGHTS
     assert [each["newick"] for each in said["components"]] == [
         each.topology.to_newick() for each in model.trees_
