@@ -423,7 +423,7 @@ def test_bad_arguments_are_refused():
         {"n_states": 0},
         {"n_states": "many"},
         {"learn": "spectra"},
-        {"emissions": "poisson"},
+        {"emissions": "bernoulli"},
         {"covariance": "tied"},
         {"features": 0},
         {"features": "many"},

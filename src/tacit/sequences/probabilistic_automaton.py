@@ -29,7 +29,7 @@ _FEW_STATES = 6  # where there are too few sequences to choose by
 
 
 class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
-    """Hidden states that end, or show a symbol and move on; the mean of many such automata by default.
+    """Hidden states that end, or emit a symbol and go on; the mean of many such automata by default.
 
     The state after a beginning stands for its future. Beginnings are therefore clustered by what a weighted
     automaton says of their futures, tables are counted from the clusters, and EM follows. With
@@ -43,7 +43,7 @@ class ProbabilisticAutomaton(FittedAutomaton, CountedSequences):
     learn : {"auto", "em", "gibbs"}
         "auto" is "gibbs": the mean of `n_samples` automata. "em": one automaton, by accelerated EM.
     tied : bool or "auto"
-        Whether moves are the same for all symbols: then it is a hidden Markov model that says where
+        Whether transitions are the same for all symbols: then it is a hidden Markov model that says where
         sequences end, with far fewer parameters.
     n_samples : int
         Automata that are averaged.

@@ -22,7 +22,7 @@ def test_a_page_shows_states_transitions_and_what_was_chosen():
     )
     page = str(model.summary())
     assert page.startswith(f"HMM: {model.n_states_} states, gaussian emissions")
-    for word in ("candidates by held-out sequences", "transitions", "visited", "±"):
+    for word in ("Candidates by held-out sequences", "Transitions", "visited", "±"):
         assert word in page
     symbols = str(tacit.HMM(2).fit(TEXTS).summary())
     assert "more likely than overall" in symbols
@@ -34,7 +34,7 @@ def test_a_page_shows_states_transitions_and_what_was_chosen():
 @pytest.mark.parametrize(
     ("model", "title", "word"),
     [
-        (tacit.WeightedAutomaton(2), "WeightedAutomaton: rank 2, 2 symbols", "singular values"),
+        (tacit.WeightedAutomaton(2), "WeightedAutomaton: rank 2, 2 symbols", "Singular values"),
         (
             tacit.ProbabilisticAutomaton(2, "em"),
             "ProbabilisticAutomaton: 2 states, 2 symbols",

@@ -30,12 +30,12 @@ Array = NDArray[np.float64]
 
 # Numbers of states that are tried. Each round of sampling drops the worse half.
 STATES = (10, 20, 40, 80)
-# Pseudo-counts of each move, where moves depend on the symbol and where they do not. Few make chains slow:
+# Pseudo-counts of each transition, where these depend on the symbol and where not. Few make chains slow:
 # paths hardly leave what they have found. Chains therefore start with many, and go on with fewer, by these
 # factors too.
 MOVES = {False: 0.1, True: 0.4}
 FEWER_MOVES = {False: (0.3, 0.1), True: (0.25, 0.06)}
-# EM steps before sampling where moves depend on the symbol, and more of the best of these: with long
+# EM steps before sampling where transitions depend on the symbol, and more of the best of these: with long
 # sequences and many states EM comes further than sampling in the same time, else it is the other way round.
 # Fewer where they would take more products than this.
 STEPS_BEFORE, MORE_STEPS = (20, 4e10), (60, 1.2e11)
@@ -62,11 +62,11 @@ class AutomatonSettings:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One candidate: states, and whether moves are the same for all symbols."""
+    """One candidate: states, and whether transitions are the same for all symbols."""
 
     n_states: int
     tied: bool
-    move: float  # pseudo-counts of a move
+    move: float  # pseudo-counts of a transition
 
     def prior(self, pseudo_counts: float | None, n_symbols: int) -> AutomatonPrior:
         """The pseudo-counts of all tables, where automata are sampled."""
@@ -102,7 +102,7 @@ class _Chain:
 def starting_tables(
     tree: PrefixTree, states: Array, shape: Shape, rng: np.random.Generator
 ) -> AutomatonTables:
-    """Where learning starts: clusters of beginnings, or nothing where moves do not depend on symbols.
+    """Where learning starts: clusters of beginnings, or nothing where transitions do not depend on symbols.
 
     There the state after a beginning is not known from the state before and the symbol, and clusters of
     beginnings were a bad start: from nothing, sampling found far better automata.
@@ -290,7 +290,7 @@ class Learning:
     def _chosen(self, chains: list[_Chain]) -> list[_Chain]:
         """The best two chains, and the best of the other kind: the worse half of either drops out in turn.
 
-        Chains of tied moves start from nothing and take longer to get anywhere: the two kinds meet only
+        Chains of tied transitions start from nothing and take longer to get anywhere: the two kinds meet only
         when one of each is left.
         """
         sweeps = max(self._settings.n_sweeps // 12, 1)

@@ -37,7 +37,7 @@ def forward(initial, emit, transitions, groups, parents, symbols, states, logs):
     ----------
     start : (state,)
     emit : (state, symbol + 1)
-    moves : (group, state, next state)
+    transitions : (group, state, next state)
     groups : (symbol,)
     parents, symbols : (node,)  symbol -1 is missing
     states : (node, state)  filled
@@ -104,15 +104,15 @@ def expect(
     n_emit,
     n_moves,
 ):
-    """Log-likelihood of the sequences of a tree; expected counts of starts, symbols and moves are filled.
+    """Log-likelihood of the sequences of a tree; expected counts are filled.
 
     Parameters
     ----------
-    start, emit, moves, groups, parents, symbols, states, logs : see `forward`
+    initial, emit, transitions, groups, parents, symbols, states, logs : see `forward`
     ends : (node,)
         How many sequences end there.
     back : (node, state)  room
-    n_start, n_emit, n_moves : like start, emit, moves
+    n_start, n_emit, n_moves : like initial, emit, transitions
     """
     forward(initial, emit, transitions, groups, parents, symbols, states, logs)
     k = len(initial)
@@ -167,7 +167,7 @@ def draw_paths(initial, emit, transitions, groups, codes, ends, places, states, 
 
     Parameters
     ----------
-    start, emit, moves, groups, states : see `forward`, of the tree of these sequences
+    initial, emit, transitions, groups, states : see `forward`, of the tree of these sequences
     codes : (position,)
     ends : (sequence + 1,)
     places : (position + sequence,)

@@ -256,7 +256,7 @@ def expect_numbers(
     Parameters
     ----------
     start : (state,)
-    moves : (state, next state)
+    transitions : (state, next state)
     means : (state, column)
     whiteners : (state, column, column)
         Inverses of the covariances' lower factors.
@@ -271,7 +271,7 @@ def expect_numbers(
     lengths : (block, lane)
         Of the sequences, falling.
     counts : tuple of (state,), (state, next state)
-        Expected starts and moves are added.
+        Expected initial states and transitions are added.
     sums : tuple of (state,), (state, column), (state, column, column)
         Visits, rows and squares of rows, weighted by how likely states are, are added; of the squares the
         diagonal if `diagonal`, or what is on and below it.

@@ -153,9 +153,9 @@ def expect(blocks, heads, lengths, low, high, initial, transitions, emit, starts
     blocks : (row, LANES)  symbols, the positions of each block in turn
     heads : (block + 1,)  the row at which each block starts
     lengths : (block, LANES)  of the sequences, the longest of a block is as long as it; 0 for an empty lane
-    start, moves, emit : (state,), (state, next state), (symbol + 2, state)  padded, as precise as messages
+    initial, transitions, emit : (state,), (state, next state), (symbol + 2, state)  padded
     starts, moved, emitted : of the same shapes, double precision
-        `moved` lacks a factor of the chance of each move.
+        `moved` lacks a factor: the probability of each transition.
     """
     k = len(initial)
     longest = 0
@@ -183,7 +183,7 @@ def score(codes, ends, initial, transitions, emit, logs):
     ----------
     codes : (position,)  negative where a symbol is missing
     ends : (sequence + 1,)
-    start, moves : (state,), (state, next state)
+    initial, transitions : (state,), (state, next state)
     emit : (symbol, state)
     """
     k = len(initial)

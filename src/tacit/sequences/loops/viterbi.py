@@ -68,8 +68,8 @@ def draw_paths(first, transitions, uniforms, states):
     ----------
     first : (state,)
         Probabilities of the first state, summed up.
-    moves : (state, next state)
-        Probabilities of moves, each row summed up.
+    transitions : (state, next state)
+        Each row summed up.
     uniforms : (draw, time)
         Random numbers from 0 to 1.
     states : (draw, time)  filled

@@ -264,9 +264,9 @@ def _truncated(matrix: Matrix, rank: int) -> tuple[Array, Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class AutomatonTables:
-    """A probabilistic automaton: in each state it ends or shows a symbol, then moves on.
+    """A probabilistic automaton: in each state it ends, or emits a symbol and goes to the next state.
 
-    Where moves do not depend on the symbol (`tied`), it is a hidden Markov model that says where it ends.
+    Where transitions do not depend on the symbol (`tied`), it is a hidden Markov model with ends.
     """
 
     initial: Array  # (state,)
@@ -287,7 +287,7 @@ class AutomatonTables:
 
     @property
     def tied(self) -> bool:
-        """Whether moves are the same for all symbols."""
+        """Whether transitions are the same for all symbols."""
         return len(self.transitions) == 1 and self.n_symbols > 1
 
     @cached_property
@@ -331,15 +331,15 @@ class AutomatonTables:
 
 @dataclass(frozen=True)
 class AutomatonLayout:
-    """Where the tables of an automaton stand in one flat array: starts, emissions, moves."""
+    """Where the tables of an automaton stand in one flat array: initial, emissions, transitions."""
 
     n_states: int
     n_symbols: int
-    n_groups: int  # tables of moves: one for each symbol, or one for all
+    n_groups: int  # tables of transitions: one for each symbol, or one for all
 
     @property
     def bounds(self) -> tuple[int, int, int]:
-        """Where emissions and moves start, and the end."""
+        """Where emissions and transitions start, and the end."""
         k = self.n_states
         emit = k + k * (self.n_symbols + 1)
         return k, emit, emit + self.n_groups * k * k
@@ -363,7 +363,7 @@ class AutomatonLayout:
 
     @property
     def groups(self) -> Integers:
-        """(symbol,) which table of moves each symbol has."""
+        """(symbol,) which table of transitions each symbol has."""
         each = np.arange(self.n_symbols)
         return each if self.n_groups == self.n_symbols else np.zeros_like(each)
 

@@ -103,7 +103,7 @@ class Operators:
 
 @dataclass(frozen=True, eq=False)
 class ChainTables:
-    """A hidden Markov model: probabilities of starts, of moves, and of features given the state."""
+    """A hidden Markov model: initial and transition probabilities, and those of features given the state."""
 
     initial: Array  # (state,)
     transitions: Array  # (state, next state)   rows sum to one
@@ -160,7 +160,7 @@ class ChainTables:
 
 @dataclass(frozen=True)
 class ChainLayout:
-    """Where the tables of a chain stand in one flat array: starts, moves, then each column's features."""
+    """Where the tables of a chain stand in one flat array: initial, transitions, features of each column."""
 
     n_states: int
     sizes: tuple[int, ...]  # features of each column

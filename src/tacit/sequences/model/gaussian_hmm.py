@@ -17,7 +17,7 @@ UNITS = 16.0  # of means, so that exponentials of outlying ones are numbers stil
 
 @dataclass(frozen=True, eq=False)
 class GaussianChain:
-    """Probabilities of starts and of moves, and a normal density for each state."""
+    """Initial and transition probabilities, and a normal density for each state."""
 
     initial: Array  # (state,)
     transitions: Array  # (state, next state)   rows sum to one
@@ -98,9 +98,10 @@ class GaussianChain:
 class GaussianLayout:
     """Where the numbers of a chain stand in one flat array of positive numbers, for climbing.
 
-    Starts and moves stand as they are. Of the densities exponentials stand there: of means, and below the
-    diagonal of each covariance's factor; its diagonal stands as it is. Climbing in logarithms is then
-    climbing in means and in factors with logarithms on the diagonal, which any values of make a density.
+    Initial and transition probabilities stand as they are. Of the densities exponentials stand there: of
+    means, and below the diagonal of each covariance's factor; its diagonal stands as it is. Climbing in
+    logarithms is then climbing in means and in factors with logarithms on the diagonal, any values of which
+    make a density.
     """
 
     n_states: int
@@ -117,7 +118,7 @@ class GaussianLayout:
 
     @cached_property
     def bounds(self) -> NDArray[np.int64]:
-        """Where starts, moves, means and factors start, and the end."""
+        """Where initial and transition probabilities, means and factors start, and the end."""
         k = self.n_states
         return np.cumsum([0, k, k * k, k * self.n_columns, k * len(self.lower[0])])
 

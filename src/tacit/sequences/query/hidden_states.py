@@ -19,7 +19,7 @@ Codes = NDArray[np.int32]
 
 
 class StateChain(Protocol):
-    """How hidden states start and move, as `ChainTables` and others say it."""
+    """Initial and transition probabilities, as `ChainTables` and others say it."""
 
     @property
     def initial(self) -> Array:

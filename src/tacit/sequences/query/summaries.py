@@ -82,17 +82,19 @@ def state_sections(
     what : str
         The heading of these.
     """
-    shares = visits / max(float(visits.sum()), 1e-300)
+    visited = visits / max(float(visits.sum()), 1e-300)
     rows = [
-        [state, f"{100 * shares[state]:.1f}%", f"{100 * initial[state]:.1f}%", words[state]]
+        [state, f"{100 * visited[state]:.1f}%", f"{100 * initial[state]:.1f}%", words[state]]
         for state in range(len(initial))
     ]
     states = Section("states", columns=["state", "visited", "initial", what], rows=rows)
     if len(initial) == 1:
         return [states]
-    moves = []
+    likely_transitions = []
     for state in range(min(len(initial), MOST_STATES)):
         order = np.argsort(-transitions[state], kind="stable")
         likely = [m for m in order.tolist() if transitions[state, m] >= _LIKELY][:6]
-        moves.append([state, ", ".join(f"{m} {100 * transitions[state, m]:.0f}%" for m in likely)])
-    return [states, Section("transitions", columns=["from", "to"], rows=moves)]
+        likely_transitions.append(
+            [state, ", ".join(f"{m} {100 * transitions[state, m]:.0f}%" for m in likely)]
+        )
+    return [states, Section("transitions", columns=["from", "to"], rows=likely_transitions)]

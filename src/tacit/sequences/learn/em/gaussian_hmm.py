@@ -20,7 +20,7 @@ from tacit.sequences.query.gaussian_emissions import number_evidence, patterns_o
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Pseudo-counts of the row of starts and of each row of moves.
+# Pseudo-counts of initial probabilities, and of each row of transitions.
 STARTS, MOVES = 2.0, 1.0
 # What the prior says of each state's density: how many numbers it counts like, their variance in units of
 # each column's own, and how many numbers say that means are where the column's mean is.
@@ -312,7 +312,7 @@ def gaussian_step(
 ) -> Step:
     """One step of MAP-EM on the flat numbers of a chain, with so many pseudo-counts (None: the usual ones).
 
-    A stationary start follows from the moves; these are then likelier than before, if not the likeliest.
+    Stationary initial probabilities follow from the transitions; these get likelier, if not the likeliest.
     """
     from tacit.core.loops.acceleration import maximise
 
@@ -356,7 +356,7 @@ def polished_gaussian(
 ) -> tuple[GaussianChain, Climb]:
     """Accelerated MAP-EM from this chain, until a step gains less than `gain` nats.
 
-    With `stationary` the start is that of the long run, wherever the moves go.
+    With `stationary` initial probabilities are those of the long run.
     """
     layout = GaussianLayout(chain.n_states, chain.n_columns, chain.diagonal)
 

@@ -150,7 +150,7 @@ def _expect_alone(tables: ChainTables, codes: NDArray[np.int32], found: ChainTab
 
 
 def hmm_prior(layout: ChainLayout, pseudo_counts: float | tuple[float, float, float]) -> Array:
-    """Pseudo-counts of every entry: so many per row of starts, moves and emissions, spread evenly."""
+    """Pseudo-counts of every entry: so many per row of initial, transition and emission probabilities."""
     rows = pseudo_counts if isinstance(pseudo_counts, tuple) else (pseudo_counts,) * 3
     k, n = layout.n_states, layout.sizes[0]
     sizes, widths = (k, k * k, k * n), (k, k, n)
@@ -161,7 +161,7 @@ def hmm_prior(layout: ChainLayout, pseudo_counts: float | tuple[float, float, fl
 def hmm_step(packed: Packed, pseudo: Array, *, stationary: bool = False) -> Step:
     """One step of EM, with pseudo-counts.
 
-    A stationary start follows from the moves; these are then likelier than before, if not the likeliest.
+    Stationary initial probabilities follow from the transitions; these get likelier, if not the likeliest.
     """
     from tacit.core.loops.acceleration import maximise
     from tacit.sequences.learn.em.stationary import stationary_transitions

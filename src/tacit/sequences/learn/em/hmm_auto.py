@@ -108,7 +108,7 @@ def learn_auto(
         Held-out sequences that choose the start, and end a climb as soon as they lose.
     stationary : bool
         Whether sequences start as the chain runs in the long run.
-    pseudo_counts : float or (starts, moves, emissions)
+    pseudo_counts : float or (initial, transitions, emissions)
         Added to each row, spread evenly.
     tol : float
         Nats per position that a step of the last climb must gain.

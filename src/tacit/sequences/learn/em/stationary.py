@@ -1,7 +1,7 @@
-"""Moves of a hidden Markov model whose sequences start anywhere in a long run.
+"""Transitions of a hidden Markov model whose sequences start anywhere in a long run.
 
-The start is then no table of its own but the long-run shares of states, which follow from the moves: counts
-of starts say something of the moves too, and the best moves are not the relative counts.
+Initial probabilities are then the stationary ones, which follow from the transitions: counts of initial
+states say something of transitions too, and the best transitions are not the relative counts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tacit.sequences.model.chains import ChainTables
 
 Array = NDArray[np.float64]
 
-STEPS = 4  # that a step of EM takes towards the best moves
+STEPS = 4  # that a step of EM takes towards the best transitions
 _HALVINGS = 8
 _LEAST = 1e-300
 
@@ -24,7 +24,7 @@ def long_run(transitions: Array) -> Array:
 
 
 def expected_log(starts: Array, counts: Array, transitions: Array) -> float:
-    """Expected log-probability of starts and moves, so often as they are expected."""
+    """Expected log-probability of initial states and transitions."""
     logs = counts * np.log(np.maximum(transitions, _LEAST))
     return float(logs.sum() + starts @ np.log(np.maximum(long_run(transitions), _LEAST)))
 
@@ -32,19 +32,19 @@ def expected_log(starts: Array, counts: Array, transitions: Array) -> float:
 def stationary_transitions(
     starts: Array, counts: Array, transitions: Array, n_steps: int = STEPS
 ) -> Array:
-    """Moves under which starts and moves are likelier than under the given ones, never less likely.
+    """Transitions under which the expected counts are likelier than under the given ones, never less likely.
 
-    Each step multiplies the moves by the derivative of `expected_log` (Baum and Eagon 1967), and goes back
-    half the way as long as that is too far. The derivative of long-run shares p is p[i] Z[j], where Z is the
-    inverse of ``1 - moves + p`` (Schweitzer 1968).
+    Each step multiplies the transitions by the derivative of `expected_log` (Baum and Eagon 1967), and goes
+    back half the way as long as that is too far. The derivative of stationary probabilities p is p[i] Z[j],
+    where Z is the inverse of ``1 - transitions + p`` (Schweitzer 1968).
 
     Parameters
     ----------
     starts : (state,)
         Expected counts, with pseudo-counts.
     counts : (state, next state)
-        The same of moves.
-    moves : (state, next state)
+        The same of transitions.
+    transitions : (state, next state)
         Where to begin; entries that are zero stay zero.
     n_steps : int
     """

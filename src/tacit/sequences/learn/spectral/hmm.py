@@ -127,7 +127,7 @@ def tensor_hmm(
     firsts: NDArray[Any] | None = None,
     n_steps: int = 200,
 ) -> ChainTables:
-    """Tables of an HMM: emissions by tensors, then moves and starts by maximum likelihood with these.
+    """Tables of an HMM: emissions by tensors, then the chain by maximum likelihood with these.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Hidden Markov models of more states than symbols, from windows with longer pasts and futures.
 
 What one symbol shows has no more dimensions than there are symbols; what several show has. Operators of rank
-k are those of the states in an unknown basis: a step over symbol x is ``diag(P(x | state)) @ moves``, so
-steps without their common moves share their eigenvectors, one for each state. States that show the same
+k are those of the states in an unknown basis: a step over symbol x is ``diag(P(x | state)) @ T``, so steps
+without their common transitions share their eigenvectors, one for each state. States that show the same
 symbols are not told apart by these; what can follow a beginning tells them apart: the beginnings whose
 futures are most unlike each other stand for states.
 """

@@ -21,7 +21,7 @@ SWEEPS = 20
 # Longer states than this share of all are cut short: they are noise. None is longer than this in any case,
 # so that squares are numbers of single precision.
 _LONGEST, _LARGEST = 0.995, 1e15
-# Pseudo-counts of every symbol, and of every move.
+# Pseudo-counts of every symbol, and of every transition.
 _EMIT, _MOVE = 0.1, 0.05
 
 
@@ -44,7 +44,7 @@ def clustered_automaton(
     rng : numpy.random.Generator
         Of the first centres.
     tied : bool
-        Whether moves are to be the same for all symbols.
+        Whether transitions are to be the same for all symbols.
     """
     labels = _clusters(states, tree.passes.astype(np.float64), n_states, rng)
     return counted_automaton(tree, labels, n_states, tied=tied)

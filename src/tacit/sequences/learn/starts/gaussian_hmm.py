@@ -15,7 +15,7 @@ from tacit.sequences.model.gaussian_hmm import GaussianChain
 
 Array = NDArray[np.float64]
 
-_FEWEST = 0.1  # share of random moves that go anywhere
+_FEWEST = 0.1  # share of random transitions that go anywhere
 SMALL = 0.3  # a variance of states beside that of all rows
 
 
@@ -39,14 +39,14 @@ def neighbours(values: Array, ends: NDArray[np.int64]) -> Array:
 
 
 def even_chain(means: Array, covariances: Array, *, diagonal: bool) -> GaussianChain:
-    """States of given densities that stay about as often as they move, and move anywhere."""
+    """States of given densities that stay in half of the transitions, and go anywhere in the others."""
     k = len(means)
     transitions = 0.5 * np.eye(k) + 0.5 / k
     return GaussianChain(np.full(k, 1 / k), transitions, means, covariances, diagonal)
 
 
 def with_random_transitions(chain: GaussianChain, rng: np.random.Generator) -> GaussianChain:
-    """The same states with few likely moves from each, wherever these go."""
+    """The same states with few likely transitions from each, wherever these go."""
     k = chain.n_states
     transitions = (1 - _FEWEST) * rng.dirichlet(np.full(k, 1 / k), k) + _FEWEST / k
     return replace(chain, transitions=transitions)
@@ -55,7 +55,7 @@ def with_random_transitions(chain: GaussianChain, rng: np.random.Generator) -> G
 def by_rows(
     values: Array, n_states: int, rng: np.random.Generator, *, wide: float, diagonal: bool
 ) -> GaussianChain:
-    """States about rows at random, as wide as all rows or a share of that, with half of the moves at random.
+    """States about rows at random, as wide as all rows or a share of that, half of the transitions at random.
 
     Parameters
     ----------

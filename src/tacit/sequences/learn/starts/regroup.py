@@ -21,7 +21,7 @@ _APART = (
 _NARROW = (
     0.5  # the smaller of two variances about one mean, in units of the state's; both add up to two
 )
-_STAY = 0.7  # of moves within the two, the share that stays with one
+_STAY = 0.7  # of transitions within the two, the share that stays with one
 
 
 def joined(chain: GaussianChain, visits: Array, first: int, second: int) -> GaussianChain:
