@@ -1,11 +1,11 @@
-"""Climbing on functions whose top is known."""
+"""EM on functions whose maximum is known."""
 
 import numpy as np
 import pytest
 
 from oracles.python_source import python_source
-from tacit.core.em import AbsoluteGain, RelativeGain, climb, climb_accelerated
-from tacit.core.loops import acceleration as climbing
+from tacit.core.em import AbsoluteGain, RelativeGain, run_accelerated_em, run_em
+from tacit.core.loops import acceleration
 from tacit.errors import ConvergenceWarning
 
 # Mixture weights of known components: the simplest EM there is, with one top.
@@ -30,7 +30,7 @@ START = np.array([0.2, 0.5, 0.3])
 
 
 def accelerated(step=mixture_step, start=START, gain=1e-9, **more):
-    return climb_accelerated(step, start, AbsoluteGain(gain), normalise=normalised, **more)
+    return run_accelerated_em(step, start, AbsoluteGain(gain), normalise=normalised, **more)
 
 
 def test_relative_gain_is_measured_against_the_mean_of_both_objectives():
@@ -47,8 +47,8 @@ def test_absolute_gain_does_not_look_at_the_objective_s_size():
     assert stop(-1.0, -2.0)
 
 
-def test_a_plain_climb_never_falls_and_stops_by_its_rule():
-    found = climb(mixture_step, START, AbsoluteGain(1e-3))
+def test_a_plain_run_never_falls_and_stops_by_its_rule():
+    found = run_em(mixture_step, START, AbsoluteGain(1e-3))
     gains = np.diff(found.trace)
     assert found.converged
     assert (gains >= 0).all()
@@ -58,8 +58,8 @@ def test_a_plain_climb_never_falls_and_stops_by_its_rule():
     assert found.objective == found.trace[-1] <= mixture_step(found.values)[0]
 
 
-def test_an_accelerated_climb_reaches_the_top_in_fewer_steps():
-    plain = climb(mixture_step, START, AbsoluteGain(1e-9), max_iter=100_000)
+def test_an_accelerated_run_reaches_the_top_in_fewer_steps():
+    plain = run_em(mixture_step, START, AbsoluteGain(1e-9), max_iter=100_000)
     fast = accelerated()
     assert fast.objective == pytest.approx(mixture_step(TOP)[0], abs=1e-6)
     assert fast.objective >= plain.objective
@@ -68,7 +68,7 @@ def test_an_accelerated_climb_reaches_the_top_in_fewer_steps():
     assert (np.diff(fast.trace) >= 0).all()
 
 
-def test_an_accelerated_climb_gives_up_an_extrapolation_that_goes_downhill():
+def test_an_accelerated_run_gives_up_an_extrapolation_that_goes_downhill():
     """Steps that turn around: what the last ones say of the next is wrong every time."""
     calls = []
 
@@ -102,8 +102,8 @@ def test_zeros_stay_zero():
 
 
 @pytest.mark.parametrize("max_iter", range(1, 12))
-@pytest.mark.parametrize("climber", ["plain", "accelerated"])
-def test_the_limit_of_steps_is_kept_with_a_warning(climber, max_iter):
+@pytest.mark.parametrize("variant", ["plain", "accelerated"])
+def test_the_limit_of_steps_is_kept_with_a_warning(variant, max_iter):
     calls = []
 
     def step(values):
@@ -111,8 +111,8 @@ def test_the_limit_of_steps_is_kept_with_a_warning(climber, max_iter):
         return mixture_step(values)
 
     def run():
-        if climber == "plain":
-            return climb(step, START, AbsoluteGain(0.0), max_iter=max_iter)
+        if variant == "plain":
+            return run_em(step, START, AbsoluteGain(0.0), max_iter=max_iter)
         return accelerated(step, gain=0.0, max_iter=max_iter)
 
     with pytest.warns(ConvergenceWarning, match=f"max_iter={max_iter}"):
@@ -124,7 +124,9 @@ def test_the_limit_of_steps_is_kept_with_a_warning(climber, max_iter):
 
 def test_progress_is_told_of_every_step():
     told = []
-    found = climb(mixture_step, START, AbsoluteGain(1e-2), progress=lambda *each: told.append(each))
+    found = run_em(
+        mixture_step, START, AbsoluteGain(1e-2), progress=lambda *each: told.append(each)
+    )
     assert told == list(enumerate(found.trace, start=1))
     told.clear()
     found = accelerated(gain=1e-2, progress=lambda *each: told.append(each))
@@ -141,16 +143,16 @@ def test_compiled_parts_agree_with_their_python_source():
 
     def answers():
         return (
-            climbing.extrapolate(*last, points.copy(), images.copy()),
-            climbing.normalise(values, starts),
-            climbing.log_density(pseudo, values),
+            acceleration.extrapolate(*last, points.copy(), images.copy()),
+            acceleration.normalise(values, starts),
+            acceleration.log_density(pseudo, values),
             np.concatenate(
-                [*map(np.atleast_1d, climbing.maximise(values.copy(), pseudo, values, starts))]
+                [*map(np.atleast_1d, acceleration.maximise(values.copy(), pseudo, values, starts))]
             ),
         )
 
     compiled = answers()
-    with python_source(climbing):
+    with python_source(acceleration):
         plain = answers()
     for one, other in zip(compiled, plain, strict=True):
         assert one == pytest.approx(other, rel=1e-10)
@@ -164,13 +166,16 @@ def test_the_extrapolation_finds_the_fixed_point_of_a_linear_map():
     points = rng.normal(size=(4, 3))
     images = (points - fixed) @ matrix.T + fixed
     last = np.exp(points[3]), np.exp(images[3]), np.ones(3), np.array([3, 2, 1, 0])
-    found = climbing.extrapolate(*last, points, images)
+    found = acceleration.extrapolate(*last, points, images)
     assert np.log(found) == pytest.approx(fixed, abs=1e-9)
 
 
 def test_steps_that_did_not_move_say_nothing():
     points, ones = np.zeros((2, 3)), np.ones(3)
-    assert len(climbing.extrapolate(ones, ones, ones, np.array([1, 0]), points, points.copy())) == 0
+    assert (
+        len(acceleration.extrapolate(ones, ones, ones, np.array([1, 0]), points, points.copy()))
+        == 0
+    )
 
 
 def test_entries_that_are_zero_stay_zero():
@@ -178,5 +183,5 @@ def test_entries_that_are_zero_stay_zero():
     points, images = rng.normal(size=(2, 3, 4))
     image = np.array([0.5, 0.0, 0.2, 0.3])
     last = np.array([0.4, 0.0, 0.3, 0.3]), image, np.ones(4), np.array([2, 1, 0])
-    found = climbing.extrapolate(*last, points, images)
+    found = acceleration.extrapolate(*last, points, images)
     assert (found == 0).tolist() == [False, True, False, False]

@@ -1,4 +1,4 @@
-"""EM on trees of probability tables: steps against enumeration, and the laws of climbing."""
+"""EM on trees of probability tables: steps against enumeration, and the monotone objective."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from oracles.expectations import enumerated_counts
 from oracles.networks import random_tables, random_tree, rooted_tree
-from tacit.core.em import AbsoluteGain, climb, climb_accelerated
+from tacit.core.em import AbsoluteGain, run_accelerated_em, run_em
 from tacit.messages.em import (
     Expectation,
     Prior,
@@ -17,7 +17,7 @@ from tacit.messages.em import (
     random_start,
 )
 from tacit.messages.network import Layout, Tables
-from tacit.messages.online_em import Schedule, climb_stepwise
+from tacit.messages.online_em import Schedule, run_stepwise_em
 from tacit.messages.patterns import Patterns
 from tacit.toy.models import sample_codes
 
@@ -99,19 +99,19 @@ def test_a_step_is_what_enumeration_says(seed):
 
 
 @pytest.mark.parametrize("pseudo", [0.0, 3.0], ids=["likelihood", "posterior"])
-@pytest.mark.parametrize("climber", ["plain", "accelerated"])
+@pytest.mark.parametrize("variant", ["plain", "accelerated"])
 @given(seed=st.integers(0, 10_000))
-def test_the_objective_never_falls(climber, pseudo, seed):
+def test_the_objective_never_falls(variant, pseudo, seed):
     layout, codes = random_case(seed)
     weights = np.random.default_rng(seed).exponential(size=len(codes))
     prior = dirichlet_prior(layout, even_marginals(layout), pseudo, pseudo)
     step = em_step(expectation(layout, codes, weights), layout, prior)
     start = random_start(layout, np.random.default_rng(seed + 1))
     rule = AbsoluteGain(1e-4)
-    if climber == "plain":
-        found = climb(step, start, rule)
+    if variant == "plain":
+        found = run_em(step, start, rule)
     else:
-        found = climb_accelerated(
+        found = run_accelerated_em(
             step, start, rule, normalise=lambda values: normalise_rows(layout, values)
         )
     # Sums of thousands of logarithms: a step may lose what rounding takes.
@@ -127,17 +127,17 @@ def test_acceleration_reaches_at_least_what_plain_steps_reach(seed, pseudo):
     prior = dirichlet_prior(layout, even_marginals(layout), pseudo, pseudo)
     step = em_step(expectation(layout, codes), layout, prior)
     start = random_start(layout, np.random.default_rng(seed))
-    plain = climb(step, start, AbsoluteGain(1e-4), max_iter=10_000)
+    plain = run_em(step, start, AbsoluteGain(1e-4), max_iter=10_000)
     # A short step may be followed by longer ones, so that the same gain would stop it too early.
-    fast = climb_accelerated(
+    fast = run_accelerated_em(
         step, start, AbsoluteGain(1e-7), normalise=lambda values: normalise_rows(layout, values)
     )
     assert fast.objective >= plain.objective
     assert fast.n_steps < plain.n_steps
 
 
-@pytest.mark.parametrize("climber", ["plain", "accelerated", "stepwise"])
-def test_copies_stay_copies(climber):
+@pytest.mark.parametrize("variant", ["plain", "accelerated", "stepwise"])
+def test_copies_stay_copies(variant):
     layout = Layout(WITH_COPY, (3, 2, 2, 4, 2, 3, 2))
     rng = np.random.default_rng(0)
     truth = random_tables(rng, WITH_COPY, layout.n_states)
@@ -146,17 +146,17 @@ def test_copies_stay_copies(climber):
     expect = expectation(layout, codes)
     prior = dirichlet_prior(layout, even_marginals(layout), 2.0, 2.0)
     start = random_start(layout, rng)
-    if climber == "plain":
-        found = climb(em_step(expect, layout, prior), start, AbsoluteGain(1e-3))
-    elif climber == "accelerated":
-        found = climb_accelerated(
+    if variant == "plain":
+        found = run_em(em_step(expect, layout, prior), start, AbsoluteGain(1e-3))
+    elif variant == "accelerated":
+        found = run_accelerated_em(
             em_step(expect, layout, prior),
             start,
             AbsoluteGain(1e-6),
             normalise=lambda values: normalise_rows(layout, values),
         )
     else:
-        found = climb_stepwise([expect], layout, prior, start, Schedule())
+        found = run_stepwise_em([expect], layout, prior, start, Schedule())
     assert np.array_equal(Tables(layout, found.values).table(0), np.eye(3))
 
 
@@ -170,7 +170,7 @@ def test_stepwise_steps_of_full_size_over_one_batch_are_plain_steps():
     expect = expectation(layout, codes)
     prior = dirichlet_prior(layout, even_marginals(layout), 1.0, 1.0)
     start = random_start(layout, np.random.default_rng(0))
-    found = climb_stepwise([expect], layout, prior, start, Schedule(n_passes=3, decay=0.0))
+    found = run_stepwise_em([expect], layout, prior, start, Schedule(n_passes=3, decay=0.0))
     values, step = start, em_step(expect, layout, prior)
     objectives = []
     for _ in range(3):
@@ -187,7 +187,7 @@ def test_stepwise_steps_over_small_batches_improve_faster_than_whole_ones(seed):
     prior = dirichlet_prior(layout, even_marginals(layout), 1.0, 1.0)
     start = random_start(layout, np.random.default_rng(seed))
     whole = em_step(expectation(layout, codes), layout, prior)
-    found = climb_stepwise(batches, layout, prior, start, Schedule(n_passes=2))
+    found = run_stepwise_em(batches, layout, prior, start, Schedule(n_passes=2))
     values = start
     for _ in range(2):
         _, values, _ = whole(values)
@@ -201,7 +201,7 @@ def test_batches_count_as_if_all_of_them_were_alike():
     start = random_start(layout, np.random.default_rng(0))
     small, large = expectation(layout, codes[:10]), expectation(layout, codes[10:])
     schedule = Schedule(n_passes=1, decay=0.5)
-    found = climb_stepwise([small, large], layout, prior, start, schedule)
+    found = run_stepwise_em([small, large], layout, prior, start, schedule)
     mean = small(start)[1] * 60 / 10
     values = normalise_rows(layout, mean + prior.pseudo)
     mean = (1 - schedule.size(1)) * mean + schedule.size(1) * large(values)[1] * 60 / 50
@@ -214,6 +214,6 @@ def test_a_batch_without_weight_teaches_nothing():
     start = random_start(layout, np.random.default_rng(0))
     some = expectation(layout, codes)
     none = expectation(layout, codes, np.zeros(len(codes)))
-    with_it = climb_stepwise([none, some], layout, prior, start, Schedule(n_passes=2))
-    without = climb_stepwise([some], layout, prior, start, Schedule(n_passes=2))
+    with_it = run_stepwise_em([none, some], layout, prior, start, Schedule(n_passes=2))
+    without = run_stepwise_em([some], layout, prior, start, Schedule(n_passes=2))
     assert with_it.values == pytest.approx(without.values, rel=1e-12)

@@ -1,7 +1,7 @@
-"""Climbing to a fixed point: plain steps, and Anderson's acceleration of them.
+"""EM to a fixed point: plain steps, and steps with Anderson acceleration.
 
 A *step* takes parameters and returns the objective there, the improved parameters, and the mass (expected
-counts) behind each of them. EM is such a step, whatever the model; nothing here knows which.
+counts) behind each of them. An EM step of any model has this form.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Step = Callable[[Array], tuple[float, Array, Array]]
 
 
 class StoppingRule(Protocol):
-    """Says whether a gain from one objective to the next is too small to go on."""
+    """Decides from the objectives of two successive steps whether EM stops."""
 
     def __call__(self, before: float, after: float) -> bool:
         """Whether to stop."""
@@ -54,8 +54,8 @@ class AbsoluteGain:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Climb:
-    """Where a climb ended, and how it went."""
+class EMRun:
+    """The final parameters of a run of EM, its objectives and whether it converged."""
 
     values: Array
     objective: float  # at the last parameters that were evaluated
@@ -64,7 +64,7 @@ class Climb:
     trace: tuple[float, ...]  # the objective after each accepted step
 
 
-def climb(
+def run_em(
     step: Step,
     start: Array,
     stop: StoppingRule,
@@ -72,8 +72,8 @@ def climb(
     max_iter: int = 1000,
     progress: Callable[[int, float], None] | None = None,
     warn: bool = True,
-) -> Climb:
-    """Plain steps until the rule says stop."""
+) -> EMRun:
+    """Plain EM steps until the stopping rule holds."""
     values, trace = start, []
     for count in range(1, max_iter + 1):
         objective, values, _ = step(values)
@@ -81,13 +81,13 @@ def climb(
         if progress is not None:
             progress(count, objective)
         if count > 1 and stop(trace[-2], objective):
-            return Climb(values, objective, count, converged=True, trace=tuple(trace))
+            return EMRun(values, objective, count, converged=True, trace=tuple(trace))
     if warn:
         warn_unfinished(max_iter)
-    return Climb(values, trace[-1], max_iter, converged=False, trace=tuple(trace))
+    return EMRun(values, trace[-1], max_iter, converged=False, trace=tuple(trace))
 
 
-def climb_accelerated(
+def run_accelerated_em(
     step: Step,
     start: Array,
     stop: StoppingRule,
@@ -97,12 +97,12 @@ def climb_accelerated(
     max_iter: int = 1000,
     progress: Callable[[int, float], None] | None = None,
     warn: bool = True,
-) -> Climb:
-    """Steps with Anderson acceleration in the logarithms of the parameters; never downhill.
+) -> EMRun:
+    """EM with Anderson acceleration in the logarithms of the parameters; the objective never falls.
 
-    Coordinates are weighted by their mass, the metric in which EM steps are gradient steps. Of Anderson's two
-    types the first took fewer steps on weak models, and weights fewer than none; mixing above one brought
-    nothing.
+    Coordinates are weighted by their mass, the metric in which EM steps are gradient steps. The
+    first of Anderson's two types took fewer steps on weak models, and fewer with these weights than without;
+    mixing above one did not help.
 
     Parameters
     ----------
@@ -111,11 +111,11 @@ def climb_accelerated(
         Positive parameters, which are normalised first; entries that are zero stay zero.
     stop : callable
     normalise : callable
-        Brings positive parameters back to where they are allowed (rows that sum to one).
+        Projects positive parameters onto the constraints (rows that sum to one).
     memory : int
-        Number of earlier steps that the extrapolation looks at.
+        Number of earlier steps that the extrapolation uses.
     warn : bool
-        Whether to warn where `max_iter` ends the climb; `Climb.converged` tells either way.
+        Whether to warn when `max_iter` steps were not enough; see also `EMRun.converged`.
     """
     from tacit.core.loops.acceleration import extrapolate
 
@@ -124,35 +124,35 @@ def climb_accelerated(
     trace = [objective]
     points = np.empty((memory + 1, len(start)))
     images = np.empty_like(points)
-    order: list[int] = []  # where the last steps stand, the newest first
+    order: list[int] = []  # rows of `points` that hold the last steps, the newest first
     count = 1
     while count < max_iter:
         order = [order[-1] if len(order) > memory else len(order), *order[:memory]]
         guess = extrapolate(values, image, mass, np.array(order), points, images)
         trial = normalise(guess) if len(guess) else image
-        found, trial_image, trial_mass = step(trial)
+        trial_objective, trial_image, trial_mass = step(trial)
         count += 1
-        if len(order) > 1 and not found >= objective:
-            # The extrapolation went downhill: take the plain step, and forget how we got here.
+        if len(order) > 1 and not trial_objective >= objective:
+            # The objective fell: take the plain step instead, and forget the earlier steps.
             order, trial = [], image
             if count == max_iter:
                 break
-            found, trial_image, trial_mass = step(trial)
+            trial_objective, trial_image, trial_mass = step(trial)
             count += 1
-        before, objective = objective, found
+        before, objective = objective, trial_objective
         values, image, mass = trial, trial_image, trial_mass
         trace.append(objective)
         if progress is not None:
             progress(count, objective)
         if stop(before, objective):
-            return Climb(image, objective, count, converged=True, trace=tuple(trace))
+            return EMRun(image, objective, count, converged=True, trace=tuple(trace))
     if warn:
         warn_unfinished(max_iter)
-    return Climb(image, objective, count, converged=False, trace=tuple(trace))
+    return EMRun(image, objective, count, converged=False, trace=tuple(trace))
 
 
 def warn_unfinished(max_iter: int) -> None:
-    """Warn that EM ended by its number of steps, before its stopping rule held."""
+    """Warn that EM made `max_iter` steps before its stopping rule held."""
     warnings.warn(
         f"stopped after max_iter={max_iter} steps before the stopping rule held; "
         "raise max_iter or loosen tol",

@@ -1,4 +1,4 @@
-"""Stepwise EM: tables follow a running mean of the expected counts of small batches."""
+"""Stepwise EM: tables are estimated from a running mean of the expected counts of small batches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.em import Climb
+from tacit.core.em import EMRun
 from tacit.messages.em import Expectation, Parametrisation, Prior, normalise_rows
 
 Array = NDArray[np.float64]
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 class Schedule:
     """Step sizes ``(t + delay) ** -decay`` of Liang and Klein (2009), over several passes.
 
-    Of decays from 0.6 to 0.8, the smallest was the nearest to the truth on every tree tried.
+    Of decays from 0.6 to 0.8, the smallest came nearest to the true model on every tree in our experiments.
     """
 
     n_passes: int = 20
@@ -30,15 +30,15 @@ class Schedule:
         return float((t + self.delay) ** -self.decay)
 
 
-def climb_stepwise(
+def run_stepwise_em(
     batches: Sequence[Expectation],
     layout: Parametrisation,
     prior: Prior,
     start: Array,
     schedule: Schedule,
     progress: Callable[[int, float], None] | None = None,
-) -> Climb:
-    """Follow the batches round and round; the objective is that seen along the way.
+) -> EMRun:
+    """Several passes over the batches; the objective is summed over the batches of a pass.
 
     Each batch's expected counts are scaled to the whole data, and the running mean of them, with the prior's
     pseudo-counts on top, gives the next tables.
@@ -60,4 +60,4 @@ def climb_stepwise(
         trace.append(objective)
         if progress is not None:
             progress(turn + 1, objective)
-    return Climb(values, trace[-1], schedule.n_passes, converged=True, trace=tuple(trace))
+    return EMRun(values, trace[-1], schedule.n_passes, converged=True, trace=tuple(trace))

@@ -140,8 +140,8 @@ def _seen(network: Network, known: Evidence, rows: NDArray[np.int64]) -> tuple[I
 
 def _pick(weights: Array, uniforms: Array) -> NDArray[np.int64]:
     """One index per column, with probabilities in proportion to the column's weights."""
-    climbed = np.cumsum(weights, axis=0)
-    picked: NDArray[np.int64] = (climbed <= uniforms * climbed[-1]).sum(axis=0)
+    cumulative = np.cumsum(weights, axis=0)
+    picked: NDArray[np.int64] = (cumulative <= uniforms * cumulative[-1]).sum(axis=0)
     return picked.clip(max=len(weights) - 1)  # a number next to one may round up to it
 
 

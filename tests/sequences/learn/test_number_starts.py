@@ -37,9 +37,9 @@ def rows():
 def test_states_that_share_one_and_stand_for_two_are_regrouped(rows, monkeypatch):
     monkeypatch.setattr(hmm_numbers, "WAYS", 36)  # all of them
     best = _polished(TRUTH, rows, SETTINGS)[1].objective
-    stuck, climb = _polished(chain_of([-1.6, -1.4, -0.5, 1.0], [0.02] * 3 + [0.3]), rows, SETTINGS)
-    assert climb.objective < best - 50
-    (found, other), turns = _regrouped(stuck, climb, rows, SETTINGS, np.random.default_rng(0))
+    stuck, em_run = _polished(chain_of([-1.6, -1.4, -0.5, 1.0], [0.02] * 3 + [0.3]), rows, SETTINGS)
+    assert em_run.objective < best - 50
+    (found, other), turns = _regrouped(stuck, em_run, rows, SETTINGS, np.random.default_rng(0))
     assert turns
     assert "parted aside" in turns[-1]
     assert other.objective == pytest.approx(best, abs=1)
@@ -47,11 +47,11 @@ def test_states_that_share_one_and_stand_for_two_are_regrouped(rows, monkeypatch
 
 
 def test_the_best_end_is_left_as_it_is(rows):
-    chain, climb = _polished(TRUTH, rows, SETTINGS)
-    (found, other), turns = _regrouped(chain, climb, rows, SETTINGS, np.random.default_rng(0))
+    chain, em_run = _polished(TRUTH, rows, SETTINGS)
+    (found, other), turns = _regrouped(chain, em_run, rows, SETTINGS, np.random.default_rng(0))
     assert not turns
     assert found is chain
-    assert other is climb
+    assert other is em_run
     one, only = _polished(chain_of([0.0], [1.0]), rows, SETTINGS)
     assert _regrouped(one, only, rows, SETTINGS, np.random.default_rng(0))[0][0] is one
 

@@ -127,7 +127,7 @@ def test_the_trace_never_falls(learn):
 
 
 @pytest.mark.parametrize("stopping", ["gain", "relative"])
-def test_a_smaller_tolerance_climbs_higher(stopping):
+def test_a_smaller_tolerance_raises_the_likelihood(stopping):
     topology, truth = truth_of("bin4")
     codes = sample_codes(truth, 3000, 1)
     objectives = []
@@ -236,10 +236,10 @@ def test_the_default_is_at_least_as_good_as_em_with_restarts():
     topology, truth = truth_of("bin5")
     codes, test = sample_codes(truth, 2000, 1), sample_codes(truth, 10_000, 2)
     default = LatentTree(2, topology).fit(codes)
-    climbed = LatentTree(2, topology, "em").fit(codes)
-    ours, theirs = (divergence(truth, each.network_, test) for each in (default, climbed))
+    by_em = LatentTree(2, topology, "em").fit(codes)
+    ours, theirs = (divergence(truth, each.network_, test) for each in (default, by_em))
     assert ours < theirs
-    assert default.n_iter_ < climbed.n_iter_ / 3
+    assert default.n_iter_ < by_em.n_iter_ / 3
 
 
 @pytest.mark.parametrize("learn", [*TABLE_LEARNERS, "tensor"])

@@ -1,12 +1,11 @@
-"""Climbing, exchanging and priors of classes against dense algebra: one matrix of indicators, no loops."""
+"""EM, exchanging and priors of classes against dense algebra: one matrix of indicators, no loops."""
 
 import numpy as np
 import pytest
 from scipy.special import expit, gammaln, logsumexp
 
-from tacit.core.em import AbsoluteGain, climb_accelerated
-from tacit.trees.loops import class_em as class_climb
-from tacit.trees.loops import class_exchange, class_prior
+from tacit.core.em import AbsoluteGain, run_accelerated_em
+from tacit.trees.loops import class_em, class_exchange, class_prior
 
 
 class Case:
@@ -62,13 +61,13 @@ def test_tables_are_counts_divided_by_their_sums_or_even():
     first, second = case.columns[:2]
     counts[first, 1] = 0.0
     found = np.empty(counts.shape)
-    class_climb.tables_of(counts, case.starts, found)
+    class_em.tables_of(counts, case.starts, found)
     with np.errstate(invalid="ignore"):
         wanted = case.chances(counts)
     wanted[first, 1] = 1 / (first.stop - first.start)
     assert found == pytest.approx(wanted)
     counts[second], counts[-1] = 0.0, 0.0
-    class_climb.tables_of(counts, case.starts, counts)  # in their place
+    class_em.tables_of(counts, case.starts, counts)  # in their place
     assert (counts[second] == 1 / (second.stop - second.start)).all()
     assert counts[-1] == pytest.approx([1 / 3] * 3)
 
@@ -78,7 +77,7 @@ def test_a_step_is_that_of_dense_algebra(seed):
     case = Case(seed)
     mass, image = np.empty(case.tables.shape), np.empty(case.tables.shape)
     members = np.empty((len(case.codes), 3))
-    value = class_climb.step(*case.rows, case.tables, case.pseudo, mass, image, members)
+    value = class_em.step(*case.rows, case.tables, case.pseudo, mass, image, members)
     wanted, tables, counts = case.step(case.tables)
     assert value == pytest.approx(wanted)
     assert image == pytest.approx(tables)
@@ -87,21 +86,21 @@ def test_a_step_is_that_of_dense_algebra(seed):
     assert members == pytest.approx(case.weights[:, None] * posterior)
 
 
-# -- climbs -------------------------------------------------------------------------------------------
+# -- EM runs -----------------------------------------------------------------------------------------
 
 LEAST, MEMORY = 1e-3, 4
 
 
 def compiled_and_plain(case, most):
-    """A climb in one compiled call, and the same with steps of dense algebra."""
+    """A run of EM in one compiled call, and the same with steps of dense algebra."""
     shape = case.tables.shape
 
     def step(flat):
         value, tables, mass = case.step(flat.reshape(shape))
         return value, tables.ravel(), mass.ravel()
 
-    found = class_climb.climb(*case.rows, case.tables, case.pseudo, LEAST, most, MEMORY)
-    wanted = climb_accelerated(
+    found = class_em.run_em(*case.rows, case.tables, case.pseudo, LEAST, most, MEMORY)
+    wanted = run_accelerated_em(
         step,
         case.tables.ravel(),
         AbsoluteGain(LEAST),
@@ -114,7 +113,7 @@ def compiled_and_plain(case, most):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_climb_is_the_accelerated_one(seed):
+def test_the_compiled_run_is_the_accelerated_one(seed):
     case = Case(seed, strength=0.1)
     (tables, mass, trace, count, converged), wanted = compiled_and_plain(case, 500)
     assert converged
@@ -129,7 +128,7 @@ def test_a_climb_is_the_accelerated_one(seed):
 
 
 def test_what_went_downhill_is_taken_back_and_counts():
-    """Some extrapolations go downhill; wherever the climb is cut off, it is the plain one cut off there."""
+    """Some extrapolations go downhill; wherever the run is cut off, it is the plain one cut off there."""
     case = Case(0, strength=0.1)
     _, whole = compiled_and_plain(case, 500)
     assert whole.n_steps > len(whole.trace)

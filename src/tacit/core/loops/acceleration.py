@@ -1,4 +1,4 @@
-"""Compiled parts of climbing: the extrapolation of steps, and rows that sum to one."""
+"""Compiled parts of accelerated EM: the extrapolation of steps, and rows that sum to one."""
 
 from __future__ import annotations
 

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.em import AbsoluteGain, Climb, climb, climb_accelerated
+from tacit.core.em import AbsoluteGain, EMRun, run_accelerated_em, run_em
 from tacit.core.input.table import Table
 from tacit.core.progress import silent
 from tacit.junction.model.shared_tables import Ties
 from tacit.junction.structure.junction_tree import JunctionTree
 from tacit.messages.em import Expectation, Prior, em_step, normalise_rows
-from tacit.messages.online_em import Schedule, climb_stepwise
+from tacit.messages.online_em import Schedule, run_stepwise_em
 from tacit.messages.patterns import pattern_blocks
 from tacit.trees.learn.em.defaults import (
     FEWEST_PSEUDO_COUNTS,
@@ -119,12 +119,12 @@ def _starts(job: JunctionJob) -> list[Array]:
 
 def _polish(
     job: JunctionJob, expectation: Expectation, prior: Prior
-) -> Callable[[Array, float, str], Climb]:
+) -> Callable[[Array, float, str], EMRun]:
     """Accelerated MAP-EM from a start until a step gains less than so many nats."""
     step = em_step(expectation, job.ties, prior)
 
-    def polished(values: Array, least: float, text: str) -> Climb:
-        return climb_accelerated(
+    def polished(values: Array, least: float, text: str) -> EMRun:
+        return run_accelerated_em(
             step,
             values,
             AbsoluteGain(least),
@@ -168,7 +168,7 @@ def learn_em(job: JunctionJob) -> Learnt:
     for number, seed in enumerate(np.random.SeedSequence(settings.seed).spawn(settings.n_restarts)):
         start = random_parameters(ties, np.random.default_rng(seed))
         told = _told(job, f"EM {number + 1} of {settings.n_restarts}")
-        runs.append(climb(step, start, rule, max_iter=settings.max_iter, progress=told))
+        runs.append(run_em(step, start, rule, max_iter=settings.max_iter, progress=told))
     best = max(runs, key=lambda run: run.objective)
     table = [
         {"objective": run.objective, "n_steps": run.n_steps, "converged": run.converged}
@@ -190,7 +190,7 @@ def learn_online_em(job: JunctionJob, schedule: Schedule | None = None) -> Learn
     prior = job.prior(MOST_PSEUDO_COUNTS, MOST_PSEUDO_COUNTS / 2)
     schedule = schedule or Schedule(n_passes=min(settings.max_iter, Schedule().n_passes))
     start = random_parameters(ties, np.random.default_rng(seeds[1]))
-    found = climb_stepwise(batches, ties, prior, start, schedule, _told(job, "stepwise EM"))
+    found = run_stepwise_em(batches, ties, prior, start, schedule, _told(job, "stepwise EM"))
     return _learnt(job, found, {})
 
 
@@ -247,7 +247,7 @@ def _told(job: JunctionJob, text: str) -> Callable[[int, float], None] | None:
     return tell
 
 
-def _learnt(job: JunctionJob, found: Climb, more: dict[str, Any]) -> Learnt:
+def _learnt(job: JunctionJob, found: EMRun, more: dict[str, Any]) -> Learnt:
     diagnostics: dict[str, Any] = {
         "n_parameters": job.ties.n_parameters,
         "objective": found.objective,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.em import AbsoluteGain, Climb, Step, climb_accelerated
+from tacit.core.em import AbsoluteGain, EMRun, Step, run_accelerated_em
 from tacit.core.files.fields import Array as ArrayField
 from tacit.core.files.fields import Field, Record
 from tacit.core.files.ranges import positive, probabilities
@@ -31,7 +31,7 @@ Integers = NDArray[np.int64]
 USUAL_PSEUDO_COUNTS = 1.0
 LEAST_RATE, LARGEST_RATE = 1e-6, 1e12
 N_RANDOM = 4  # random starts of learn="auto", besides clusters
-SHORT_CLIMB = 25  # steps after which starts are compared
+SHORT_RUN = 25  # steps after which starts are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ class Poisson(NumberEmission):
             starts = {"clusters": _by_clusters(data, n_states, rng)}
             starts |= _random_starts(data, n_states, rng, N_RANDOM if n_states > 1 else 0)
             short = {
-                name: _em(each, data, settings, gain, SHORT_CLIMB) for name, each in starts.items()
+                name: _em(each, data, settings, gain, SHORT_RUN) for name, each in starts.items()
             }
             best = max(short, key=lambda name: short[name][1].objective)
             starts = {best: short[best][0]}
@@ -133,13 +133,13 @@ class Poisson(NumberEmission):
                 report(place / len(starts), f"start {name}")
             ends[name] = _em(start, data, settings, gain, settings.max_iter)
         name = max(ends, key=lambda name: ends[name][1].objective)
-        chain, climb = ends[name]
+        chain, em_run = ends[name]
         return chain, {
             "start": name,
             "starts": {each: end[1].objective for each, end in ends.items()},
-            "n_steps": climb.n_steps,
-            "converged": climb.converged,
-            "objectives": [float(each) for each in climb.trace],
+            "n_steps": em_run.n_steps,
+            "converged": em_run.converged,
+            "objectives": [float(each) for each in em_run.trace],
         }
 
     def evidence(self, parameters: PoissonChain, positions: Array, ends: Integers) -> StateEvidence:
@@ -263,7 +263,7 @@ def _start(rates: Array, transitions: Array) -> PoissonChain:
 
 def _em(
     start: PoissonChain, data: Series, settings: HMMSettings, gain: float, max_iter: int
-) -> tuple[PoissonChain, Climb]:
+) -> tuple[PoissonChain, EMRun]:
     """Accelerated MAP-EM."""
     from tacit.core.loops.acceleration import normalise
 
@@ -277,7 +277,7 @@ def _em(
             tables[:k] = PoissonChain.of_flat(np.concatenate([tables, rates]), k).stationary
         return np.concatenate([tables, rates])
 
-    climb = climb_accelerated(
+    em_run = run_accelerated_em(
         em_step(data, k, settings.pseudo_counts, stationary=settings.stationary),
         allowed(start.flat),
         AbsoluteGain(gain),
@@ -285,7 +285,7 @@ def _em(
         max_iter=min(max_iter, settings.max_iter),
         warn=False,
     )
-    return PoissonChain.of_flat(climb.values, k), climb
+    return PoissonChain.of_flat(em_run.values, k), em_run
 
 
 def em_step(

@@ -29,7 +29,7 @@ from tacit.sequences.learn.starts.regroup import regroupings
 from tacit.sequences.model.gaussian_hmm import GaussianChain
 
 if TYPE_CHECKING:
-    from tacit.core.em import Climb
+    from tacit.core.em import EMRun
     from tacit.core.progress import Report
     from tacit.sequences.learn.hmm_task import HMMSettings
 
@@ -79,14 +79,14 @@ def learn_numbers(
     left, tried = _halved(starts, rows, settings, RUNGS)
     ends = {name: _polished(each, rows, settings, report=report) for name, each in left.items()}
     best = max(ends, key=lambda name: ends[name][1].objective)
-    (found, climb), turns = _regrouped(*ends[best], rows, settings, rng)
-    told |= {"start": best, "starts": tried, "regroupings": turns, **_steps(climb)}
+    (found, em_run), turns = _regrouped(*ends[best], rows, settings, rng)
+    told |= {"start": best, "starts": tried, "regroupings": turns, **_steps(em_run)}
     return found.rescaled(centre, spread), told
 
 
 def _regrouped(
-    chain: GaussianChain, climb: Climb, rows: Rows, settings: HMMSettings, rng: np.random.Generator
-) -> tuple[tuple[GaussianChain, Climb], list[str]]:
+    chain: GaussianChain, em_run: EMRun, rows: Rows, settings: HMMSettings, rng: np.random.Generator
+) -> tuple[tuple[GaussianChain, EMRun], list[str]]:
     """The best that is found by grouping states otherwise, and what was done to them in turn."""
     turns: list[str] = []
     while len(turns) < MOST_TURNS:
@@ -101,11 +101,11 @@ def _regrouped(
         if tried[name][-1] < here - BEHIND * len(few.values):
             break
         found, other = _polished(start, rows, settings)
-        if other.objective <= climb.objective + settings.tol * len(rows.values):
+        if other.objective <= em_run.objective + settings.tol * len(rows.values):
             break
-        chain, climb = found, other
+        chain, em_run = found, other
         turns.append(name)
-    return (chain, climb), turns
+    return (chain, em_run), turns
 
 
 def _random_starts(
@@ -135,8 +135,8 @@ def _halved(
     for n_steps, most, n_left in rungs:
         few = _first_rows(rows, most)
         for name, chain in left.items():
-            left[name], climb = _polished(chain, few, settings, max_iter=n_steps)
-            tried[name].append(climb.objective)
+            left[name], em_run = _polished(chain, few, settings, max_iter=n_steps)
+            tried[name].append(em_run.objective)
         ahead = sorted(left, key=lambda name: tried[name][-1], reverse=True)[:n_left]
         left = {name: left[name] for name in ahead}
     return left, tried
@@ -146,22 +146,22 @@ def _best_of(
     rows: Rows, n_states: int, settings: HMMSettings, rng: np.random.Generator, report: Report
 ) -> tuple[GaussianChain, dict[str, Any]]:
     """EM from several clusterings of rows; the most likely end."""
-    found: list[tuple[GaussianChain, Climb]] = []
+    found: list[tuple[GaussianChain, EMRun]] = []
     for place in range(settings.n_restarts):
         report(place / settings.n_restarts, f"start {place + 1}")
         diagonal = settings.covariance == "diagonal"
         start = by_clusters(rows, n_states, rng, diagonal=diagonal, beside=place > 0)
         found.append(_polished(start, rows, settings))
-    objectives = [climb.objective for _, climb in found]
-    chain, climb = found[int(np.argmax(objectives))]
-    return chain, {"starts": objectives, **_steps(climb)}
+    objectives = [em_run.objective for _, em_run in found]
+    chain, em_run = found[int(np.argmax(objectives))]
+    return chain, {"starts": objectives, **_steps(em_run)}
 
 
-def _steps(climb: Climb) -> dict[str, Any]:
+def _steps(em_run: EMRun) -> dict[str, Any]:
     return {
-        "n_steps": climb.n_steps,
-        "converged": climb.converged,
-        "objectives": [float(each) for each in climb.trace],
+        "n_steps": em_run.n_steps,
+        "converged": em_run.converged,
+        "objectives": [float(each) for each in em_run.trace],
     }
 
 
@@ -172,7 +172,7 @@ def _polished(
     *,
     max_iter: int | None = None,
     report: Report | None = None,
-) -> tuple[GaussianChain, Climb]:
+) -> tuple[GaussianChain, EMRun]:
     most = settings.max_iter if max_iter is None else min(max_iter, settings.max_iter)
 
     def tell(step: int, objective: float) -> None:

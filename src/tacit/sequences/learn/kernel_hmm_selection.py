@@ -251,9 +251,9 @@ def learn_chain(
         "n_bells": [trial.bells.n_bells for trial in chosen],
         "bandwidths": [trial.bells.bandwidth for trial in chosen],
         "starts": [trial.start for trial in chosen],
-        "n_steps": sum(climb.n_steps for _, climb in parts),
-        "converged": all(climb.converged for _, climb in parts),
-        "log_likelihood": [climb.objective for _, climb in parts],
+        "n_steps": sum(em_run.n_steps for _, em_run in parts),
+        "converged": all(em_run.converged for _, em_run in parts),
+        "log_likelihood": [em_run.objective for _, em_run in parts],
         "candidates": [trial.plain() for trial in choice.trials.values()],
     }
     if choice.trials:

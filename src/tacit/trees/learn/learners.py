@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
 from tacit.core.em import (
     AbsoluteGain,
-    Climb,
+    EMRun,
     RelativeGain,
     StoppingRule,
-    climb,
-    climb_accelerated,
+    run_accelerated_em,
+    run_em,
 )
 from tacit.core.input.table import Table
 from tacit.core.progress import silent
@@ -35,7 +35,7 @@ from tacit.messages.em import (
 )
 from tacit.messages.mixture import Mixture
 from tacit.messages.network import Layout, Network, Tables, layout
-from tacit.messages.online_em import Schedule, climb_stepwise
+from tacit.messages.online_em import Schedule, run_stepwise_em
 from tacit.messages.patterns import pattern_blocks
 from tacit.messages.rooted_tree import RootedTree
 from tacit.trees.learn.em.classes import ClassExpectation, learn_classes
@@ -227,7 +227,7 @@ def learn_auto(job: Job) -> Learnt:
     prior = job.prior(strength, strength / 2)
     n_rows = job.moments.n_rows
     stop = stopping_rule(job.settings, n_rows, least_gain(n_rows, lay.n_parameters))
-    found = climb_accelerated(
+    found = run_accelerated_em(
         em_step(job.expectation, lay, prior),
         start,
         stop,
@@ -251,7 +251,7 @@ def _learn_classes(job: Job, expect: ClassExpectation) -> Learnt:
         progress=_told(job, "polishing"),
     )
     more = {"n_exchanged": found.n_exchanged, "pseudo_counts": found.strengths.tolist()}
-    return _learnt(job, found.climb, more)
+    return _learnt(job, found.em_run, more)
 
 
 def learn_em(job: Job) -> Learnt:
@@ -264,7 +264,7 @@ def learn_em(job: Job) -> Learnt:
     for number, seed in enumerate(seeds):
         start = random_start(lay, np.random.default_rng(seed))
         told = _told(job, f"EM {number + 1} of {settings.n_restarts}")
-        runs.append(climb(step, start, rule, max_iter=settings.max_iter, progress=told))
+        runs.append(run_em(step, start, rule, max_iter=settings.max_iter, progress=told))
     best = max(runs, key=lambda run: run.objective)
     table = [
         {"objective": run.objective, "n_steps": run.n_steps, "converged": run.converged}
@@ -288,7 +288,7 @@ def learn_online_em(job: Job) -> Learnt:
     prior = job.prior(MOST_PSEUDO_COUNTS, MOST_PSEUDO_COUNTS / 2)
     schedule = Schedule(n_passes=min(settings.max_iter, Schedule().n_passes))
     start = random_start(lay, np.random.default_rng(seeds[1]))
-    found = climb_stepwise(batches, lay, prior, start, schedule, _told(job, "stepwise EM"))
+    found = run_stepwise_em(batches, lay, prior, start, schedule, _told(job, "stepwise EM"))
     return _learnt(job, found, {})
 
 
@@ -366,7 +366,7 @@ CLASS_LEARNERS = {**LEARNERS, "tensor": learn_tensor}  # of a star
 
 
 def _told(job: Job, text: str) -> Callable[[int, float], None] | None:
-    """Progress of a climb: nobody knows its length, so the bar nears its end ever more slowly."""
+    """Progress of a run of EM: its length is not known, so the bar nears its end ever more slowly."""
     if job.report is silent:
         return None
 
@@ -376,7 +376,7 @@ def _told(job: Job, text: str) -> Callable[[int, float], None] | None:
     return tell
 
 
-def _learnt(job: Job, found: Climb, more: dict[str, Any]) -> Learnt:
+def _learnt(job: Job, found: EMRun, more: dict[str, Any]) -> Learnt:
     diagnostics: dict[str, Any] = {
         "n_parameters": job.layout.n_parameters,
         "objective": found.objective,

@@ -1,4 +1,4 @@
-"""Compiled climbing of a mixture of product distributions: many steps of MAP-EM in one call.
+"""Compiled MAP-EM of a mixture of product distributions: many steps in one call.
 
 Tables stand in one array (cell and shares, class): ``tables[cell, h]`` is the chance of a category of some
 column in class h, and the last row holds the shares of the classes. Pseudo-counts and expected counts have
@@ -70,8 +70,8 @@ def step(codes, weights, starts, tables, pseudo, mass, image, membership):
 
 
 @njit(cache=True, nogil=True)
-def climb(codes, weights, starts, tables, pseudo, least, most, memory):
-    """Accelerated steps until one gains less than `least` nats; see `tacit.core.em.climb_accelerated`.
+def run_em(codes, weights, starts, tables, pseudo, least, most, memory):
+    """Accelerated steps until one gains less than `least` nats; see `tacit.core.em.run_accelerated_em`.
 
     Parameters
     ----------

@@ -136,8 +136,8 @@ def test_every_step_climbs_and_the_accelerated_climb_gets_higher():
         trace.append(objective)
         assert mass.min() >= 0
     assert (np.diff(trace) > -1e-9).all()
-    tables, climb = polished(initial, seen, gain=1e-6, max_iter=300)
-    assert climb.objective > trace[-1]
+    tables, em_run = polished(initial, seen, gain=1e-6, max_iter=300)
+    assert em_run.objective > trace[-1]
     assert tables.transitions.sum(axis=1) == pytest.approx(np.ones(3))
     # What is learnt predicts better than the truth does, on what it was learnt from.
     assert step_logs(tables, seen)[0].sum() > step_logs(truth, seen)[0].sum()

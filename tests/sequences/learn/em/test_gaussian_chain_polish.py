@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from oracles.gaussians import random_gaussian_chain
-from tacit.core.em import AbsoluteGain, climb
+from tacit.core.em import AbsoluteGain, run_em
 from tacit.core.linalg.cells import cells_of
 from tacit.sequences.learn.em.gaussian_hmm import (
     COMMON,
@@ -108,7 +108,7 @@ def test_each_step_climbs_and_acceleration_gets_as_far(diagonal, gone):
     initial = random_chain(5, diagonal=diagonal)
     layout = GaussianLayout(3, 2, diagonal)
     step = gaussian_step(layout, rows)
-    plain = climb(step, layout.flat(initial), AbsoluteGain(1e-3), max_iter=400)
+    plain = run_em(step, layout.flat(initial), AbsoluteGain(1e-3), max_iter=400)
     assert (np.diff(plain.trace) > -1e-7).all()
     best, found = polished_gaussian(initial, rows, gain=1e-3, max_iter=400)
     assert found.converged
@@ -250,7 +250,7 @@ def test_with_a_stationary_start_the_likelihood_never_falls(accelerated, pseudo_
             layout = GaussianLayout(3, 2, diagonal=False)
             step = gaussian_step(layout, rows, pseudo_counts, stationary=True)
             rule = AbsoluteGain(1e-3)
-            found = climb(step, layout.flat(first), rule, max_iter=100, warn=False)
+            found = run_em(step, layout.flat(first), rule, max_iter=100, warn=False)
             best = layout.chain(found.values)
         assert len(found.trace) > 10
         assert found.trace[0] == pytest.approx(value(first, rows, pseudo_counts), abs=1e-4)

@@ -136,10 +136,10 @@ def test_polish_leads_to_a_fixed_point_above_the_truth(accelerated):
     model = random_hmm(2, 4, random_state=3)
     data = model.sample(400, 10, 1)
     packed = Packed.of(data, 2)
-    tables, climb = polished_hmm(
+    tables, em_run = polished_hmm(
         model.tables, packed, gain=1e-7, max_iter=3000, accelerated=accelerated
     )
-    assert climb.converged
+    assert em_run.converged
     assert log_likelihoods(tables, data).sum() >= model.log_prob(data).sum()
     again = hmm_step(packed, hmm_prior(packed.layout, 0.0))(tables.flat)[1]
     assert again == pytest.approx(tables.flat, abs=1e-2)
@@ -153,7 +153,7 @@ def test_with_a_stationary_start_the_likelihood_never_falls(accelerated, pseudo_
     ):  # starts weigh a third of all: as if they were fixed, steps would go downhill
         data = random_hmm(3, 4, stationary=True, random_state=seed).sample(60, 3, seed)
         packed = Packed.of(data, 3)
-        found, climb = polished_hmm(
+        found, em_run = polished_hmm(
             random_hmm_tables(3, 4, np.random.default_rng(seed)),
             packed,
             gain=1e-3,
@@ -162,11 +162,11 @@ def test_with_a_stationary_start_the_likelihood_never_falls(accelerated, pseudo_
             accelerated=accelerated,
             stationary=True,
         )
-        assert min(np.diff(climb.trace)) > -1e-9
+        assert min(np.diff(em_run.trace)) > -1e-9
         prior = hmm_prior(packed.layout, pseudo_counts)
         log_prior = prior @ np.log(np.maximum(found.flat, 1e-300))
         value = log_likelihoods(found, data).sum() + log_prior
-        assert value >= climb.objective - 1e-9
+        assert value >= em_run.objective - 1e-9
 
 
 def test_the_best_moves_of_a_stationary_chain_cannot_be_bettered_nearby():

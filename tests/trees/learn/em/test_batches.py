@@ -9,7 +9,13 @@ from oracles.networks import random_tables, random_tree
 from tacit.messages.em import Prior, dirichlet_prior, em_step, normalise_rows, random_start
 from tacit.messages.network import Layout, Tables
 from tacit.toy.models import sample_codes
-from tacit.trees.learn.em.batches import BatchSchedule, Rows, _batches, climb_batches, climb_watched
+from tacit.trees.learn.em.batches import (
+    BatchSchedule,
+    Rows,
+    _batches,
+    run_minibatch_em,
+    run_watched_em,
+)
 from tacit.trees.learn.em.many_states import WideExpectation
 
 
@@ -45,7 +51,7 @@ def test_the_weight_of_a_batch_falls_pass_by_pass_to_the_least():
 @pytest.mark.parametrize("seed", range(3))
 def test_batches_improve_held_out_rows_and_their_score_is_that_of_the_tables(seed):
     rows, watch, start = toy(seed)
-    found = climb_batches(rows, start, watch, np.random.default_rng(0))
+    found = run_minibatch_em(rows, start, watch, np.random.default_rng(0))
     assert found.score > watch(start) + 0.1
     assert found.score == pytest.approx(watch(found.values), rel=1e-6)
     assert 0 < found.count <= BatchSchedule().most_passes
@@ -58,7 +64,7 @@ def test_batches_improve_held_out_rows_and_their_score_is_that_of_the_tables(see
 def test_without_a_watch_so_many_passes_are_made(n_passes):
     rows, _, start = toy()
     told = []
-    found = climb_batches(
+    found = run_minibatch_em(
         rows,
         start,
         None,
@@ -74,8 +80,8 @@ def test_without_a_watch_so_many_passes_are_made(n_passes):
 
 def test_passes_that_were_watched_can_be_made_again_without_watching():
     rows, watch, start = toy()
-    watched = climb_batches(rows, start, watch, np.random.default_rng(3))
-    again = climb_batches(rows, start, None, np.random.default_rng(3), n_passes=watched.count)
+    watched = run_minibatch_em(rows, start, watch, np.random.default_rng(3))
+    again = run_minibatch_em(rows, start, None, np.random.default_rng(3), n_passes=watched.count)
     assert np.array_equal(watched.values, again.values)
 
 
@@ -83,7 +89,7 @@ def test_it_is_over_after_as_many_passes_without_a_gain_as_patience_allows():
     rows, _, start = toy(n_rows=100)
     watch = Scores(0.0, 1.0, 0.5, 2.0, 1.9, 2.0, 1.0, 9.0)
     told = []
-    found = climb_batches(
+    found = run_minibatch_em(
         rows,
         start,
         watch,
@@ -98,7 +104,7 @@ def test_it_is_over_after_as_many_passes_without_a_gain_as_patience_allows():
 
 def test_the_start_is_kept_where_nothing_is_better():
     rows, _, start = toy(n_rows=100)
-    found = climb_batches(rows, start, Scores(0, *[-1] * 9), np.random.default_rng(0))
+    found = run_minibatch_em(rows, start, Scores(0, *[-1] * 9), np.random.default_rng(0))
     assert found.values is start
     assert (found.score, found.count) == (0, 0)
 
@@ -107,7 +113,7 @@ def test_no_more_passes_are_made_than_the_most():
     rows, _, start = toy(n_rows=100)
     watch = Scores(*range(9))
     schedule = BatchSchedule(most_passes=4)
-    found = climb_batches(rows, start, watch, np.random.default_rng(0), schedule=schedule)
+    found = run_minibatch_em(rows, start, watch, np.random.default_rng(0), schedule=schedule)
     assert (found.score, found.count) == (4, 4)
 
 
@@ -118,7 +124,7 @@ def test_the_same_draws_give_the_same_tables_on_any_number_of_threads(n_jobs):
     for jobs, seed in ((1, 0), (n_jobs, 0), (n_jobs, 1)):
         rows, watch, start = toy(n_rows=2600, n_jobs=jobs)
         rng = np.random.default_rng(seed)
-        results.append(climb_batches(rows, start, watch, rng, schedule=schedule).values)
+        results.append(run_minibatch_em(rows, start, watch, rng, schedule=schedule).values)
     assert np.array_equal(results[0], results[1])
     assert not np.array_equal(results[0], results[2])
 
@@ -147,7 +153,7 @@ def test_tables_follow_the_running_mean_of_what_batches_count():
     weights = np.random.default_rng(5).exponential(size=300)
     rows, _, start = toy(n_rows=300, weights=weights)
     schedule = BatchSchedule(n_batches=3, fewest_rows=1, first=0.5, decay=0.6)
-    found = climb_batches(
+    found = run_minibatch_em(
         rows, start, None, np.random.default_rng(0), schedule=schedule, n_passes=2
     )
     rng = np.random.default_rng(0)
@@ -165,7 +171,7 @@ def test_tables_follow_the_running_mean_of_what_batches_count():
 def test_fewer_rows_than_a_batch_are_one_batch():
     """Whose first pass is a full step of EM."""
     rows, _, start = toy(n_rows=30)
-    found = climb_batches(rows, start, None, np.random.default_rng(0), n_passes=1)
+    found = run_minibatch_em(rows, start, None, np.random.default_rng(0), n_passes=1)
     expect = WideExpectation(rows.layout, rows.codes)
     assert found.values == pytest.approx(em_step(expect, rows.layout, rows.prior)(start)[1])
 
@@ -175,7 +181,7 @@ def test_batches_without_weight_teach_nothing():
     weights[7] = 1.0
     rows, _, start = toy(n_rows=120, weights=weights)
     schedule = BatchSchedule(n_batches=40, fewest_rows=3)
-    found = climb_batches(
+    found = run_minibatch_em(
         rows, start, None, np.random.default_rng(0), schedule=schedule, n_passes=1
     )
     step = em_step(WideExpectation(rows.layout, rows.codes[7:8]), rows.layout, rows.prior)
@@ -186,7 +192,7 @@ def test_batches_without_weight_teach_nothing():
 def test_without_weight_at_all_batches_leave_the_start(n_rows):
     rows, watch, start = toy(n_rows=n_rows, weights=np.zeros(n_rows))
     for watching, n_passes in ((watch, None), (None, 3)):
-        found = climb_batches(rows, start, watching, np.random.default_rng(0), n_passes=n_passes)
+        found = run_minibatch_em(rows, start, watching, np.random.default_rng(0), n_passes=n_passes)
         assert np.array_equal(found.values, start)
 
 
@@ -196,7 +202,7 @@ def test_without_weight_at_all_batches_leave_the_start(n_rows):
 @pytest.mark.parametrize("seed", range(3))
 def test_watched_steps_improve_held_out_rows(seed):
     rows, watch, start = toy(seed)
-    found = climb_watched(rows, start, watch)
+    found = run_watched_em(rows, start, watch)
     assert found.score > watch(start) + 0.1
     assert found.score == watch(found.values)
     assert found.count % 2 == 0
@@ -205,7 +211,7 @@ def test_watched_steps_improve_held_out_rows(seed):
 @pytest.mark.parametrize("n_steps", [0, 1, 3])
 def test_without_a_watch_so_many_full_steps_are_made(n_steps):
     rows, _, start = toy(weights=np.random.default_rng(0).exponential(size=900))
-    found = climb_watched(rows, start, None, n_steps=n_steps)
+    found = run_watched_em(rows, start, None, n_steps=n_steps)
     step = em_step(WideExpectation(rows.layout, rows.codes, rows.weights), rows.layout, rows.prior)
     values = start
     for _ in range(n_steps):
@@ -219,7 +225,7 @@ def test_watched_steps_end_after_so_many_looks_without_a_gain():
     rows, _, start = toy(n_rows=100)
     watch = Scores(0.0, 1.0, 0.5, 2.0, 2.0, 1.0, 9.0)
     told = []
-    found = climb_watched(
+    found = run_watched_em(
         rows, start, watch, every=3, patience=2, progress=lambda *each: told.append(each)
     )
     assert told == [(3, 1.0), (6, 0.5), (9, 2.0), (12, 2.0), (15, 1.0)]
@@ -229,14 +235,14 @@ def test_watched_steps_end_after_so_many_looks_without_a_gain():
 
 def test_watched_steps_keep_the_start_where_nothing_is_better():
     rows, _, start = toy(n_rows=100)
-    found = climb_watched(rows, start, Scores(0, *[-1] * 9))
+    found = run_watched_em(rows, start, Scores(0, *[-1] * 9))
     assert found.values is start
     assert found.count == 0
 
 
 def test_no_more_steps_are_made_than_the_most():
     rows, _, start = toy(n_rows=100)
-    found = climb_watched(rows, start, Scores(*range(9)), most_steps=7, every=3)
+    found = run_watched_em(rows, start, Scores(*range(9)), most_steps=7, every=3)
     assert (found.score, found.count) == (2, 6)
 
 
@@ -244,20 +250,20 @@ def test_watched_steps_are_the_same_on_any_number_of_threads():
     results = []
     for n_jobs in (1, 2):
         rows, watch, start = toy(n_rows=1500, n_jobs=n_jobs)
-        results.append(climb_watched(rows, start, watch, most_steps=6).values)
+        results.append(run_watched_em(rows, start, watch, most_steps=6).values)
     assert np.array_equal(results[0], results[1])
 
 
 @pytest.mark.parametrize("n_rows", [0, 50])
 def test_without_weight_full_steps_end_at_the_prior(n_rows):
     rows, watch, start = toy(n_rows=n_rows, weights=np.zeros(n_rows))
-    found = climb_watched(rows, start, None, n_steps=2)
+    found = run_watched_em(rows, start, None, n_steps=2)
     assert found.values == pytest.approx(normalise_rows(rows.layout, rows.prior.pseudo))
-    assert np.isfinite(climb_watched(rows, start, watch).score)
+    assert np.isfinite(run_watched_em(rows, start, watch).score)
 
 
 def test_rows_without_pseudo_counts_and_without_data_become_even():
     rows, _, start = toy(n_rows=50, weights=np.zeros(50))
     plain = Rows(rows.layout, rows.codes, rows.weights, Prior(np.zeros(rows.layout.size)))
-    found = climb_watched(plain, start, None, n_steps=1)
+    found = run_watched_em(plain, start, None, n_steps=1)
     assert found.values == pytest.approx(rows.layout.even)

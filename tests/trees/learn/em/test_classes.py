@@ -10,7 +10,7 @@ from scipy.special import polygamma, psi
 
 from oracles.networks import rooted_tree
 from oracles.python_source import python_source
-from tacit.core.em import AbsoluteGain, climb
+from tacit.core.em import AbsoluteGain, run_em
 from tacit.messages.em import Expectation, dirichlet_prior, em_step, random_start
 from tacit.messages.loops.patterns import different_rows
 from tacit.messages.network import Layout
@@ -19,14 +19,13 @@ from tacit.toy import random_tables, sample_codes
 from tacit.trees.learn.em.classes import (
     STEPS_TO_CHOOSE,
     ClassExpectation,
-    _climb,
     _likeliest,
-    climb_classes,
+    _run_em,
     learn_classes,
+    run_class_em,
 )
 from tacit.trees.learn.starts.classes import class_starts
-from tacit.trees.loops import class_em as class_climb
-from tacit.trees.loops import class_exchange, class_prior, class_start
+from tacit.trees.loops import class_em, class_exchange, class_prior, class_start
 from tacit.trees.loops import classes as loops
 
 
@@ -148,11 +147,11 @@ def test_compiled_loops_agree_with_their_python_source():
         return class_exchange.exchanged(*rows, tables, pseudo)
 
     compiled = results()
-    with python_source(loops, class_climb, class_exchange, class_prior, class_start):
+    with python_source(loops, class_em, class_exchange, class_prior, class_start):
         plain = results()
     same_counts(compiled[0], plain[0])
     assert compiled[1] == pytest.approx(plain[1], rel=1e-9)
-    assert compiled[2].climb.values == pytest.approx(plain[2].climb.values, rel=1e-6)
+    assert compiled[2].em_run.values == pytest.approx(plain[2].em_run.values, rel=1e-6)
     assert compiled[2].strengths == pytest.approx(plain[2].strengths, rel=1e-6)
 
 
@@ -181,9 +180,9 @@ def test_a_class_that_two_share_goes_where_one_is_short():
     stuck[:, 1], stuck[:, 2] = stuck[:, 0], merged
     stuck[-1] = [shares[0] / 2, shares[0] / 2, 1 - shares[0]]
     step = em_step(expect, truth.layout, even_prior(truth.layout))
-    alone = climb(step, expect.flat(stuck), AbsoluteGain(0.1), warn=False)
-    best = climb(step, truth.values, AbsoluteGain(0.1), warn=False)
-    found, n_exchanged = climb_classes(expect, even_pseudo(expect), stuck, 0.1)
+    alone = run_em(step, expect.flat(stuck), AbsoluteGain(0.1), warn=False)
+    best = run_em(step, truth.values, AbsoluteGain(0.1), warn=False)
+    found, n_exchanged = run_class_em(expect, even_pseudo(expect), stuck, 0.1)
     assert n_exchanged >= 1
     assert alone.objective < best.objective - 50
     assert found.objective > best.objective - 1
@@ -195,15 +194,15 @@ def test_the_classes_that_rows_were_drawn_from_are_found(k, seed):
     """EM from the truth ends nowhere better."""
     truth = random_tables(star(10), 3, k, seed, diagonal=3.0)
     expect = ClassExpectation(truth.layout, sample_codes(truth, 1500, seed))
-    found = learn_classes(expect, pseudo_counts=1.0, least=0.01).climb
+    found = learn_classes(expect, pseudo_counts=1.0, least=0.01).em_run
     prior = dirichlet_prior(truth.layout, expect.marginals, 1.0, 1.0)
     step = em_step(expect, truth.layout, prior)
-    best = climb(step, truth.values, AbsoluteGain(0.01), warn=False)
+    best = run_em(step, truth.values, AbsoluteGain(0.01), warn=False)
     assert found.objective > best.objective - 0.5
     assert step(found.values)[0] >= found.objective
 
 
-def test_large_tables_climb_as_small_ones_do(monkeypatch):
+def test_large_tables_are_learnt_as_small_ones_do(monkeypatch):
     """One compiled call, and steps whose rows are shared out among threads."""
     truth = random_tables(star(8), 3, 3, 1, diagonal=3.0)
     codes = sample_codes(truth, 500, 2)
@@ -212,9 +211,9 @@ def test_large_tables_climb_as_small_ones_do(monkeypatch):
     expect = ClassExpectation(truth.layout, codes, n_jobs=2)
     assert len(expect.codes) > 200
     other = learn_classes(expect, pseudo_counts=None, least=0.01)
-    assert other.climb.objective == pytest.approx(one.climb.objective, rel=1e-6)
+    assert other.em_run.objective == pytest.approx(one.em_run.objective, rel=1e-6)
     assert other.strengths == pytest.approx(one.strengths, rel=1e-6)
-    assert other.climb.values == pytest.approx(one.climb.values, rel=1e-3)
+    assert other.em_run.values == pytest.approx(one.em_run.values, rel=1e-3)
     assert other.n_exchanged == one.n_exchanged
 
 
@@ -249,24 +248,24 @@ def test_one_row_and_few_classes_are_no_trouble(k):
     layout, codes, _ = random_case(4, n_rows=1, k=k)
     for pseudo_counts in (None, 0.0, 1.0):
         expect = ClassExpectation(layout, codes)
-        found = learn_classes(expect, pseudo_counts=pseudo_counts, least=0.01).climb
+        found = learn_classes(expect, pseudo_counts=pseudo_counts, least=0.01).em_run
         assert np.isfinite(found.values).all()
         assert found.values[-k:].sum() == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("most", [1, 3, 6, 12])
-def test_the_climb_stops_at_its_bound_and_says_so(most, k):
+def test_em_stops_at_its_bound_and_says_so(most, k):
     layout, codes, weights = random_case(5, k=k)
     expect = ClassExpectation(layout, codes, weights)
     with pytest.warns(UserWarning, match=f"max_iter={most} "):
         found = learn_classes(expect, pseudo_counts=None, least=0.0, max_iter=most)
-    assert found.climb.n_steps == most
+    assert found.em_run.n_steps == most
 
 
 @pytest.mark.parametrize("seed", [0, 1, 3])
 def test_of_several_starts_the_one_that_leads_highest_is_taken(seed):
-    """All are followed for a few steps, as long as these leave some for the climb."""
+    """All are followed for a few steps, as long as these leave some for the run."""
     layout, codes, weights = random_case(seed, k=2)
     expect = ClassExpectation(layout, codes, weights)
     pseudo = even_pseudo(expect)
@@ -275,7 +274,7 @@ def test_of_several_starts_the_one_that_leads_highest_is_taken(seed):
     assert _likeliest(expect, pseudo, starts[:1], 100)[1] == 0
     for given_starts in (starts, starts[::-1]):
         alone = [_likeliest(expect, pseudo, [start], 100)[0] for start in given_starts]
-        ends = [_climb(expect, pseudo, tables, 0.0, STEPS_TO_CHOOSE)[0] for tables in alone]
+        ends = [_run_em(expect, pseudo, tables, 0.0, STEPS_TO_CHOOSE)[0] for tables in alone]
         for most in range(STEPS_TO_CHOOSE * (len(starts) + 2)):
             found, made = _likeliest(expect, pseudo, given_starts, most)
             n_tried, steps = 0, 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.em import AbsoluteGain, Climb, Step, climb_accelerated
+from tacit.core.em import AbsoluteGain, EMRun, Step, run_accelerated_em
 from tacit.sequences.model.automata import AutomatonLayout, AutomatonTables
 from tacit.sequences.moments.prefixes import PrefixTree
 
@@ -157,8 +157,8 @@ def polished_automaton(
     layout = tables.layout
     step = automaton_step(layout, tree, prior.flat(layout))
 
-    def onwards(values: Array, steps: int) -> Climb:
-        return climb_accelerated(
+    def onwards(values: Array, steps: int) -> EMRun:
+        return run_accelerated_em(
             step,
             values,
             AbsoluteGain(gain),

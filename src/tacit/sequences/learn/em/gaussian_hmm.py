@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.em import AbsoluteGain, Climb, Step, climb_accelerated
+from tacit.core.em import AbsoluteGain, EMRun, Step, run_accelerated_em
 from tacit.sequences.learn.em.stationary import long_run, stationary_transitions
 from tacit.sequences.model.gaussian_hmm import UNITS, GaussianChain, GaussianLayout
 from tacit.sequences.query.gaussian_emissions import number_evidence, patterns_of
@@ -353,7 +353,7 @@ def polished_gaussian(
     pseudo_counts: float | None = None,
     stationary: bool = False,
     progress: Callable[[int, float], None] | None = None,
-) -> tuple[GaussianChain, Climb]:
+) -> tuple[GaussianChain, EMRun]:
     """Accelerated MAP-EM from this chain, until a step gains less than `gain` nats.
 
     With `stationary` initial probabilities are those of the long run.
@@ -369,7 +369,7 @@ def polished_gaussian(
     first = layout.flat(chain)
     n_tables = layout.n_states * (layout.n_states + 1)
     first[:n_tables] = np.maximum(first[:n_tables], 1e-9)
-    found = climb_accelerated(
+    found = run_accelerated_em(
         gaussian_step(layout, rows, pseudo_counts, stationary=stationary),
         allowed(first),
         AbsoluteGain(gain),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.em import AbsoluteGain, Climb, Step, climb, climb_accelerated
+from tacit.core.em import AbsoluteGain, EMRun, Step, run_accelerated_em, run_em
 from tacit.messages.online_em import Schedule
 from tacit.sequences.data.sequences import Sequences
 from tacit.sequences.model.chains import ChainLayout, ChainTables
@@ -191,10 +191,10 @@ def polished_hmm(
     accelerated: bool = True,
     stationary: bool = False,
     progress: Told | None = None,
-) -> tuple[ChainTables, Climb]:
+) -> tuple[ChainTables, EMRun]:
     """EM from these tables, until a step gains less than `gain` nats in all.
 
-    Entries that are zero stay zero. Raises no warning where `max_iter` ends it: `Climb.converged` tells.
+    Entries that are zero stay zero. Raises no warning where `max_iter` ends it: `EMRun.converged` tells.
     """
     from tacit.core.loops.acceleration import normalise
 
@@ -210,7 +210,7 @@ def polished_hmm(
 
     first = allowed(tables.flat)
     if accelerated:
-        found = climb_accelerated(
+        found = run_accelerated_em(
             step,
             first,
             rule,
@@ -220,7 +220,7 @@ def polished_hmm(
             warn=False,
         )
     else:
-        found = climb(step, first, rule, max_iter=max_iter, progress=progress, warn=False)
+        found = run_em(step, first, rule, max_iter=max_iter, progress=progress, warn=False)
     return layout.tables(found.values), found
 
 
@@ -246,7 +246,7 @@ def em_restarts(
     """The best of several random starts by training likelihood, and how each of them went."""
     rng = np.random.default_rng(random_state)
     k, n = packed.layout.n_states, packed.layout.sizes[0]
-    best: tuple[ChainTables, Climb] | None = None
+    best: tuple[ChainTables, EMRun] | None = None
     climbs = []
     for own in rng.spawn(n_restarts):
         found = polished_hmm(

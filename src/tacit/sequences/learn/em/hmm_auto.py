@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.em import Climb
+from tacit.core.em import EMRun
 from tacit.errors import RankError
 from tacit.sequences.data.sequences import Sequences
 from tacit.sequences.learn.em.hmm import Packed, polished_hmm, random_hmm_tables
@@ -132,11 +132,11 @@ def learn_auto(
         )
     packed = Packed.of(sequences, n_states, n_jobs)
     gain = tol * packed.n_positions
-    tables, climb, _ = _climbed(
+    tables, em_run, _ = _climbed(
         tables, packed, validation, gain=gain, max_iter=max_iter, progress=progress, **settings
     )
-    told |= {"start": chosen, "n_steps": climb.n_steps, "objective": climb.objective}
-    return tables, told | {"converged": climb.converged}
+    told |= {"start": chosen, "n_steps": em_run.n_steps, "objective": em_run.objective}
+    return tables, told | {"converged": em_run.converged}
 
 
 def moment_starts(
@@ -240,11 +240,11 @@ def _searched(
         gain = search.gain * packed.n_positions
         climbs: list[tuple[float, str, ChainTables]] = []
         for name, tables in starts:
-            better, climb, score = _climbed(
+            better, em_run, score = _climbed(
                 tables, packed, validation, gain=gain, max_iter=steps, **settings
             )
             climbs.append((score, name, better))
-            n_steps += climb.n_steps
+            n_steps += em_run.n_steps
         climbs.sort(key=lambda each: -each[0])
         starts = [(name, tables) for _, name, tables in climbs[:kept]]
         size *= search.growth
@@ -277,24 +277,24 @@ def _climbed(
     max_iter: int,
     every: int = 10,
     **settings: Any,
-) -> tuple[ChainTables, Climb, float]:
+) -> tuple[ChainTables, EMRun, float]:
     """Where a climb leads, and its objective.
 
     With held-out sequences it goes on, in stretches, as long as they gain; then their score is returned.
     """
     if validation is None:
-        tables, climb = polished_hmm(tables, packed, gain=gain, max_iter=max_iter, **settings)
-        return tables, climb, climb.objective
+        tables, em_run = polished_hmm(tables, packed, gain=gain, max_iter=max_iter, **settings)
+        return tables, em_run, em_run.objective
     best, score = tables, float(log_likelihoods(tables, validation).sum())
     done = 0
     while True:
         steps = max(min(every, max_iter - done), 1)
-        tables, climb = polished_hmm(tables, packed, gain=gain, max_iter=steps, **settings)
-        done += climb.n_steps
+        tables, em_run = polished_hmm(tables, packed, gain=gain, max_iter=steps, **settings)
+        done += em_run.n_steps
         found = float(log_likelihoods(tables, validation).sum())
         lost = found <= score
         if not lost:
             best, score = tables, found
-        if lost or climb.converged or done >= max_iter:
-            ended = lost or climb.converged
-            return best, Climb(best.flat, climb.objective, done, ended, climb.trace), score
+        if lost or em_run.converged or done >= max_iter:
+            ended = lost or em_run.converged
+            return best, EMRun(best.flat, em_run.objective, done, ended, em_run.trace), score

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.em import AbsoluteGain, Climb, Step, climb_accelerated
+from tacit.core.em import AbsoluteGain, EMRun, Step, run_accelerated_em
 from tacit.sequences.model.chains import ChainLayout, ChainTables
 from tacit.sequences.query.hidden_states import StateEvidence, smoothed
 
@@ -168,16 +168,16 @@ def polished(
     max_iter: int,
     pseudo_counts: float | None = None,
     progress: Callable[[int, float], None] | None = None,
-) -> tuple[ChainTables, Climb]:
+) -> tuple[ChainTables, EMRun]:
     """Accelerated MAP-EM from these tables, until a step gains less than `gain` nats.
 
-    Raises no warning where `max_iter` ends it: `Climb.converged` tells.
+    Raises no warning where `max_iter` ends it: `EMRun.converged` tells.
     """
     from tacit.core.loops.acceleration import normalise
 
     layout = tables.layout
     pseudo = chain_prior(layout, pseudo_counts)
-    found = climb_accelerated(
+    found = run_accelerated_em(
         chain_step(layout, seen, pseudo),
         normalise(np.maximum(tables.flat, 1e-9), layout.row_starts),
         AbsoluteGain(gain),

@@ -49,7 +49,7 @@ class BatchSchedule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Watched:
-    """The best parameters of a climb that was watched, and where it met them."""
+    """The best parameters of a run of EM by held-out rows, and the step that gave them."""
 
     values: Array
     score: float  # mean log-likelihood of the rows that watched; NaN where there were none
@@ -58,7 +58,7 @@ class Watched:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What is climbed on: coded rows, their weights and the tables' layout and prior."""
+    """The training data: coded rows, their weights and the tables' layout and prior."""
 
     layout: Layout
     codes: NDArray[Any]
@@ -73,7 +73,7 @@ class Rows:
             raise CancelledError
 
 
-def climb_batches(
+def run_minibatch_em(
     rows: Rows,
     start: Array,
     watch: Watch | None,
@@ -152,7 +152,7 @@ def _batches(
     return ahead(map(prepare, parts))
 
 
-def climb_watched(
+def run_watched_em(
     rows: Rows,
     start: Array,
     watch: Watch | None,
@@ -168,7 +168,7 @@ def climb_watched(
     Parameters
     ----------
     rows, start, watch
-        See `climb_batches`.
+        See `run_minibatch_em`.
     most_steps : int
     every : int
         Steps between two looks at the held-out rows.

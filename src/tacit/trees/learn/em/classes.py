@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.core.em import AbsoluteGain, Climb, climb_accelerated, warn_unfinished
+from tacit.core.em import AbsoluteGain, EMRun, run_accelerated_em, warn_unfinished
 from tacit.messages.em import smoothed_marginals
 
 if TYPE_CHECKING:
@@ -146,9 +146,9 @@ def _places(layout: Layout) -> tuple[Integers, Integers]:
 
 @dataclass(frozen=True, eq=False)
 class LearntClasses:
-    """Where the climb of all classes ended."""
+    """The classes that EM learnt."""
 
-    climb: Climb  # its values are flat, as the layout has them
+    em_run: EMRun  # its values are flat, as the layout has them
     n_exchanged: int
     strengths: Array  # (column,)  pseudo-counts of its tables
 
@@ -169,11 +169,11 @@ def learn_classes(
     pseudo_counts : float or None
         Of every column's tables and of the shares; None to learn those of each column.
     least : float
-        The climb ends when a step gains fewer nats.
+        EM stops when a step gains fewer nats.
     max_iter : int
-        Steps of all climbs together.
+        Steps of all runs of EM together.
     progress : callable, optional
-        Told of the number of steps and the objective, after each of the climbs.
+        Told of the number of steps and the objective, after each run of EM.
     """
     from tacit.trees.learn.starts.classes import class_starts
     from tacit.trees.loops.class_prior import prior_strengths
@@ -190,11 +190,11 @@ def learn_classes(
     starts = class_starts(few.codes, few.weights, few.starts, marginals, k, strength)
     tables, made = _likeliest(expect, pseudo, starts, max_iter)
     if pseudo_counts is not None or max_iter <= made + STEPS_BEFORE_PRIOR:
-        found, n_exchanged = climb_classes(
+        found, n_exchanged = run_class_em(
             expect, pseudo, tables, least, max_iter=max_iter, made=made, progress=progress
         )
     else:
-        first, counts = _climb(expect, pseudo, tables, least, STEPS_BEFORE_PRIOR)
+        first, counts = _run_em(expect, pseudo, tables, least, STEPS_BEFORE_PRIOR)
         made += first.n_steps
         if progress is not None:
             progress(made, first.objective)
@@ -208,7 +208,7 @@ def learn_classes(
             ROWS_FOR_OWN_STRENGTH / (ROWS_FOR_OWN_STRENGTH + n_rows),
         )
         pseudo = spread(strengths, marginals, expect.starts, of_shares, k)
-        found, n_exchanged = climb_classes(
+        found, n_exchanged = run_class_em(
             expect,
             pseudo,
             first.values,
@@ -232,14 +232,14 @@ def _likeliest(
         tables_of(tables, expect.starts, tables)
         if len(starts) == 1 or made + STEPS_TO_CHOOSE >= max_iter:
             return (tables if made == 0 else found), made
-        tried, _ = _climb(expect, pseudo, tables, 0.0, STEPS_TO_CHOOSE)
+        tried, _ = _run_em(expect, pseudo, tables, 0.0, STEPS_TO_CHOOSE)
         made += tried.n_steps
         if tried.objective > best:
             best, found = tried.objective, tried.values
     return found, made
 
 
-def climb_classes(
+def run_class_em(
     expect: ClassExpectation,
     pseudo: Array,
     start: Array,
@@ -248,7 +248,7 @@ def climb_classes(
     max_iter: int = 1000,
     made: int = 0,
     progress: Callable[[int, float], None] | None = None,
-) -> tuple[Climb, int]:
+) -> tuple[EMRun, int]:
     """Accelerated MAP-EM from a start, classes exchanged on the way; and how many exchanges paid.
 
     Parameters
@@ -257,11 +257,11 @@ def climb_classes(
     pseudo, start : (cell and shares, class)
         Pseudo-counts, and tables.
     least : float
-        The last climb ends when a step gains fewer nats.
+        The last run of EM stops when a step gains fewer nats.
     max_iter, made : int
-        Steps of all climbs together, and those made before.
+        Steps of all runs of EM together, and those made before.
     progress : callable, optional
-        Told of the number of steps and the objective, after each of the climbs.
+        Told of the number of steps and the objective, after each run of EM.
     """
     from tacit.trees.loops.class_exchange import exchanged
 
@@ -269,11 +269,11 @@ def climb_classes(
     trace: tuple[float, ...] = ()
     k, few = start.shape[1], expect.fewer(ROWS_LOOKED_AT)
     if k > 2 and made + STEPS_BEFORE_EXCHANGE < max_iter:
-        found, _ = _climb(expect, pseudo, start, least, STEPS_BEFORE_EXCHANGE)
+        found, _ = _run_em(expect, pseudo, start, least, STEPS_BEFORE_EXCHANGE)
         made, trace = made + found.n_steps, found.trace
         while exchanges < MOST_EXCHANGES and made + STEPS_BETWEEN < max_iter:
             other = exchanged(few.codes, few.weights, few.starts, found.values, pseudo)
-            tried, _ = _climb(expect, pseudo, other, least, STEPS_BETWEEN)
+            tried, _ = _run_em(expect, pseudo, other, least, STEPS_BETWEEN)
             made += tried.n_steps
             if not tried.objective > found.objective:
                 break
@@ -282,7 +282,7 @@ def climb_classes(
             if progress is not None:
                 progress(made, found.objective)
         values = found.values
-    last, _ = _climb(expect, pseudo, values, least, max(max_iter - made, 1))
+    last, _ = _run_em(expect, pseudo, values, least, max(max_iter - made, 1))
     if not last.converged:
         warn_unfinished(max_iter)
     steps = made + last.n_steps
@@ -291,20 +291,20 @@ def climb_classes(
     return replace(last, n_steps=steps, trace=(*trace, *last.trace)), exchanges
 
 
-def _climb(
+def _run_em(
     expect: ClassExpectation, pseudo: Array, start: Array, least: float, most: int
-) -> tuple[Climb, Array]:
-    """A climb without exchanges, and expected counts of its last step; tables are (cell and shares, class).
+) -> tuple[EMRun, Array]:
+    """EM without exchanges, and expected counts of its last step; tables are (cell and shares, class).
 
-    Small tables climb in one compiled call; the steps of large ones share their rows out among threads.
+    Small tables are learnt in one compiled call; the steps of large ones share their rows out among threads.
     """
     from tacit.core.loops.acceleration import log_density
-    from tacit.trees.loops.class_em import climb, tables_of
+    from tacit.trees.loops.class_em import run_em, tables_of
 
     rows = expect.codes, expect.weights, expect.starts
     if len(expect.codes) <= ROWS_AT_ONCE:
-        values, mass, trace, count, converged = climb(*rows, start, pseudo, least, most, MEMORY)
-        found = Climb(values, float(trace[-1]), count, converged, tuple(trace.tolist()))
+        values, mass, trace, count, converged = run_em(*rows, start, pseudo, least, most, MEMORY)
+        found = EMRun(values, float(trace[-1]), count, converged, tuple(trace.tolist()))
         return found, mass - pseudo
 
     def normalised(flat: Array) -> Array:
@@ -320,7 +320,7 @@ def _climb(
         mass = (counts + pseudo).ravel()
         return value + log_density(pseudo.ravel(), flat), normalised(mass), mass
 
-    found = climb_accelerated(
+    found = run_accelerated_em(
         step,
         start.ravel(),
         AbsoluteGain(least),

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tacit.messages.em import dirichlet_prior, smoothed_marginals
 from tacit.messages.network import Layout, Tables, layout
-from tacit.trees.learn.em.batches import Rows, climb_batches, climb_watched
+from tacit.trees.learn.em.batches import Rows, run_minibatch_em, run_watched_em
 from tacit.trees.learn.em.many_states import WideExpectation
 from tacit.trees.learn.selection.states import distinguishable_states, state_counts
 from tacit.trees.learn.starts.clusters import clustered_start
@@ -164,7 +164,7 @@ def train(
     if held_out is not None:
         judge = WideExpectation(lay, held_out.codes, held_out.weights, n_jobs)
     watch = None if judge is None else judge.mean
-    climbed = climb_batches(
+    minibatch_run = run_minibatch_em(
         rows,
         start,
         watch,
@@ -172,13 +172,13 @@ def train(
         n_passes=None if like is None else like.n_passes,
         progress=None if tell is None else lambda count, score: tell(f"pass {count}, {score:.3f}"),
     )
-    ended = climb_watched(
-        rows, climbed.values, watch, n_steps=None if like is None else like.n_steps
+    ended = run_watched_em(
+        rows, minibatch_run.values, watch, n_steps=None if like is None else like.n_steps
     )
     seen = np.zeros(0) if judge is None else judge.rows(ended.values)
     tables = Tables(lay, ended.values)
     return Trained(
-        tables, start, ended.score, seen, number, pseudo_counts, climbed.count, ended.count
+        tables, start, ended.score, seen, number, pseudo_counts, minibatch_run.count, ended.count
     )
 
 
