@@ -6,7 +6,7 @@ neither numpy nor scikit-learn nor numba.
 
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [  # noqa: RUF022  by letter, whatever the case
     "BackoffLM",

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+import tacit
 from tacit.errors import DependencyError, FileFormatError, FileWriteError, RankError
 from tacit.evaluate import l1_error
 from tacit.messages.evidence import Evidence
@@ -108,7 +109,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(finished, tmp_path, monkeyp
 
 
 def test_runs_of_other_settings_stay_in_the_table_but_do_not_count(finished, tmp_path, monkeypatch):
-    other = finished.replace(b",0.1.0,", b",0.0.9,")
+    other = finished.replace(f",{tacit.__version__},".encode(), b",0.0.9,")
     lines = other.splitlines(keepends=True)
     path = damaged(tmp_path, finished + b"".join(lines[1:]))
     ran = counting(monkeypatch)
