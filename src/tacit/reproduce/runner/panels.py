@@ -126,7 +126,7 @@ def picture(
     for number, (ax, (measure, panel)) in enumerate(zip(grid.flat, drawn, strict=True)):
         for line in panel.lines:
             _draw(ax, runs.of(panel.case), line, measure)
-        _dress(ax, along, measure)
+        _set_scales(ax, along, measure)
         row, column = divmod(number, n_columns)
         if row == 0 or in_two:
             ax.set_title(panel.title, fontsize=style.FONT_SIZE)
@@ -255,12 +255,8 @@ def _limit(row: Sequence[Axes], most: float) -> None:
             note.set(fontsize=7, color=style.DIM)
 
 
-def _dress(ax: Axes, along: str, measure: str) -> None:
+def _set_scales(ax: Axes, along: str, measure: str) -> None:
     ax.set_xscale("linear" if along in LINEAR else "log")
-    if along == "order":
-        from matplotlib.ticker import MaxNLocator
-
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     if measure in PLAIN_UP_TO:
         ax.set_yscale("symlog", linthresh=PLAIN_UP_TO[measure])
     else:
