@@ -1,6 +1,7 @@
 """The program as a whole: errors, warnings, exit codes, colours, pipes, help."""
 
 import os
+import shlex
 import subprocess
 import sys
 import warnings
@@ -185,7 +186,22 @@ def test_an_error_in_a_process_is_one_line_on_standard_error(model):
 
 def test_a_pipe_that_closes_early_is_no_traceback(model):
     command = [sys.executable, "-m", "tacit", "sample", model, "-n", "200000"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    # Without a buffer, Python itself passes over writes that are cut short.
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    with subprocess.Popen(command, env=environment, **pipes) as started:
         started.stdout.readline()
         started.stdout.close()
         assert started.stderr.read() == b""
+    assert started.returncode == 141
+
+
+@pytest.mark.parametrize("command", [["--help"], ["info"]])
+def test_a_full_disk_or_closed_output_is_one_line_and_exit_code_one(command, model):
+    words = [sys.executable, "-m", "tacit", *command, *([model] if command == ["info"] else [])]
+    for place, said in (("> /dev/full", "No space left"), (">&-", "standard output is closed")):
+        line = f"{shlex.join(map(str, words))} {place}"
+        done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert said in done.stderr
+        assert done.stderr.count("\n") == 1

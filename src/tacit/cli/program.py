@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -44,6 +45,9 @@ _LOOK: dict[str, Any] = {
 }
 
 
+_CLOSED_PIPE = 141  # 128 and the number of SIGPIPE, as shells have it
+
+
 class Program(TyperGroup):
     """A group of commands in which an error that Tacit raised on purpose is one line and exit code 1."""
 
@@ -53,6 +57,11 @@ class Program(TyperGroup):
             with _warnings_as_lines():
                 return super().invoke(ctx)
         except TacitError as error:
+            typer.echo(f"error: {_one_line(error)}", err=True)
+            raise typer.Exit(1) from error
+        except BrokenPipeError as error:  # the reader of a pipe had enough
+            raise typer.Exit(_CLOSED_PIPE) from error
+        except OSError as error:  # such as a full disk
             typer.echo(f"error: {_one_line(error)}", err=True)
             raise typer.Exit(1) from error
 
@@ -157,9 +166,27 @@ app.command("reproduce")(reproduce.reproduce)
 
 
 def main() -> None:
-    """Run the program; the entry point `tacit`."""
+    """Run the program; the entry point `tacit`.
+
+    Exit codes: 0; 1 for an error, which is one line; 2 for wrong usage; 130 for an interrupt; 141 for a
+    closed pipe.
+    """
+    if sys.stdout is None:  # `tacit ... >&-`
+        typer.echo("error: standard output is closed", err=True)
+        sys.exit(1)
     try:
         app(prog_name="tacit")
-    except BrokenPipeError:  # the reader of a pipe had enough
-        sys.stderr.close()
+    except OSError as error:  # while help is printed
+        typer.echo(f"error: {_one_line(error)}", err=True)
         sys.exit(1)
+    finally:
+        _flush()
+
+
+def _flush() -> None:
+    """Write what is left; where that fails, nothing more, so that the interpreter does not try again."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(_CLOSED_PIPE if isinstance(error, BrokenPipeError) else 1)
