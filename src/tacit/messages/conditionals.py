@@ -41,7 +41,7 @@ class LogProb:
 class Beliefs:
     """A distribution for every row and each of some nodes."""
 
-    nodes: tuple[int, ...]  # leaves or hidden nodes, in the order asked
+    nodes: tuple[int, ...]  # leaves or hidden nodes, in the order of the query
     tables: tuple[Array, ...]  # per node: (row, category or state), rows sum to one
     repairs: Repairs
 
@@ -156,7 +156,7 @@ def conditionals(
     *,
     block_rows: int | None = None,
 ) -> Beliefs:
-    """P(cell | all other cells of its row), for each row and each leaf asked for.
+    """P(cell | all other cells of its row), for each row and each chosen leaf.
 
     What is known of the cell itself is not used; missing cells of the others are summed out. All leaves
     together cost one upward and one downward pass over each tree.
@@ -186,7 +186,7 @@ def marginals(
     *,
     block_rows: int | None = None,
 ) -> Beliefs:
-    """P(cell | whole row), for each row and each leaf asked for.
+    """P(cell | whole row), for each row and each chosen leaf.
 
     Like `conditionals`, but what is known of the cell itself counts: an observed cell has its category with
     certainty, and its likelihoods weigh one that is known through `Evidence.soft`.
@@ -219,25 +219,25 @@ def _beliefs(
 ) -> Beliefs:
     parts = parts_of(learnt)
     check_evidence(parts.first, evidence)
-    asked = tuple(range(parts.n_leaves)) if leaves is None else tuple(leaves)
-    check_leaves(parts, asked)
-    tables = {leaf: np.empty((evidence.n_rows, parts.cards[leaf])) for leaf in asked}
+    chosen_leaves = tuple(range(parts.n_leaves)) if leaves is None else tuple(leaves)
+    check_leaves(parts, chosen_leaves)
+    tables = {leaf: np.empty((evidence.n_rows, parts.cards[leaf])) for leaf in chosen_leaves}
     repairs = Repairs()
     for part in parts.blocks(evidence.n_rows, block_rows):
-        for cells in cell_estimates(parts, evidence.rows(part), asked, own_counts=own_counts):
+        for cells in cell_estimates(
+            parts, evidence.rows(part), chosen_leaves, own_counts=own_counts
+        ):
             table, made = cells.distributions(parts)
             tables[cells.leaf][part] = table.T[cells.rows]
             repairs += made
-    return Beliefs(asked, tuple(tables[leaf] for leaf in asked), repairs)
+    return Beliefs(chosen_leaves, tuple(tables[leaf] for leaf in chosen_leaves), repairs)
 
 
 def check_leaves(parts: Parts, leaves: Sequence[int]) -> None:
-    """Raise where a leaf is asked for that is not there, or asked for twice."""
+    """Raise an error for leaves that do not exist or repeat."""
     n_leaves = parts.n_leaves
     if len(set(leaves)) < len(leaves) or any(not 0 <= leaf < n_leaves for leaf in leaves):
-        raise ArgumentError(
-            f"leaves {list(leaves)} asked for; give distinct ones, 0 to {n_leaves - 1}"
-        )
+        raise ArgumentError(f"leaves {list(leaves)}: give distinct ones, 0 to {n_leaves - 1}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,37 +245,37 @@ class Cells:
     """What all else says of the cells of one leaf, in the distinct rows of a block.
 
     Where what is known of the cell itself counts, observed cells are left out (there is nothing to find),
-    and `own` is what soft evidence says of the others.
+    and `soft_likelihoods` is what soft evidence says of the others.
     """
 
     leaf: int
     rows: NDArray[np.integer[Any]]  # (row,)  its distinct row
     patterns: NDArray[np.integer[Any]]  # (distinct row,)  of the leaf itself, see `leaf_patterns`
-    unsure: NDArray[np.int64] | None  # the distinct rows that are asked for; None for all
-    counts: NDArray[np.int64]  # (distinct row asked for,)  how many rows are like it
-    own: Array  # (category, distinct row asked for), or one number where nothing is known
-    estimates: Messages  # (category, distinct row asked for)
+    unsure: NDArray[np.int64] | None  # the distinct rows of the query; None for all
+    counts: NDArray[np.int64]  # (distinct row,)  how many rows are like it
+    soft_likelihoods: Array  # (category, distinct row), or one number where nothing is known
+    estimates: Messages  # (category, distinct row)
 
     @staticmethod
     def of(inside: Inside, outside: Outside, weight: float, *, own_counts: bool) -> Cells:
         """The cells of a leaf in one component of a mixture."""
         leaf, emit = outside.node, inside.network.emit[outside.node]
-        counts, above, own = inside.patterns.weights, outside.messages, np.ones((1, 1))
+        counts, above, soft_likelihoods = inside.patterns.weights, outside.messages, np.ones((1, 1))
         unsure = None
         if own_counts:
             unsure = np.flatnonzero(outside.patterns >= len(emit))
             counts, above = counts[unsure], above.at(unsure)
             if leaf in inside.soft:
-                own = inside.own_likelihoods(leaf, outside.patterns[unsure])
+                soft_likelihoods = inside.own_likelihoods(leaf, outside.patterns[unsure])
         values = emit @ above.values
-        values *= own * weight
+        values *= soft_likelihoods * weight
         return Cells(
             leaf=leaf,
             rows=inside.patterns.row_pattern,
             patterns=outside.patterns,
             unsure=unsure,
             counts=counts.astype(np.int64),
-            own=own,
+            soft_likelihoods=soft_likelihoods,
             estimates=Messages(values, above.exponent),
         )
 
@@ -289,39 +289,39 @@ class Cells:
         """Distributions (category, distinct row); an observed cell that counts is certain."""
         estimates, instead = self.estimates.values, np.empty(0)
         if (estimates <= 0).all(axis=0).any():
-            instead = _prior(parts, self.leaf)[:, None] * self.own
-            instead = np.where(instead.sum(axis=0) > 0, instead, self.own)
+            instead = _prior(parts, self.leaf)[:, None] * self.soft_likelihoods
+            instead = np.where(instead.sum(axis=0) > 0, instead, self.soft_likelihoods)
             instead /= instead.sum(axis=0)
-        found, repairs = distributions(estimates, instead, self.counts)
+        probabilities, repairs = distributions(estimates, instead, self.counts)
         if self.unsure is None:
-            return found, repairs
+            return probabilities, repairs
         # What was observed stays so, however unlikely the model finds it: nothing to repair or count.
-        table = np.zeros((len(found), len(self.patterns)))
-        sure = np.flatnonzero(self.patterns < len(found))
+        table = np.zeros((len(probabilities), len(self.patterns)))
+        sure = np.flatnonzero(self.patterns < len(probabilities))
         table[self.patterns[sure], sure] = 1.0
-        table[:, self.unsure] = found
+        table[:, self.unsure] = probabilities
         return table, repairs
 
 
 def cell_estimates(
     parts: Parts, evidence: Evidence, leaves: Sequence[int], *, own_counts: bool
 ) -> Iterator[Cells]:
-    """What all else says of the cells of each leaf asked for, over the rows of one block.
+    """Estimates of the cells of each chosen leaf given all other cells, over the rows of one block.
 
     The values of the components carry their scales along, so that P(cell and others) can be added over
     them before it is brought to sum one.
     """
-    found: dict[int, Cells] = {}
+    sums: dict[int, Cells] = {}
     for number, (weight, network) in enumerate(zip(parts.weights, parts.networks, strict=True)):
         inside = upward(network, evidence)
         for outside in downward(inside, leaves):
             cells = Cells.of(inside, outside, weight, own_counts=own_counts)
-            if cells.leaf in found:
-                cells = found.pop(cells.leaf).plus(cells)
+            if cells.leaf in sums:
+                cells = sums.pop(cells.leaf).plus(cells)
             if number == len(parts.networks) - 1:
                 yield cells
             else:
-                found[cells.leaf] = cells
+                sums[cells.leaf] = cells
 
 
 def _prior(parts: Parts, leaf: int) -> Array:

@@ -96,7 +96,7 @@ class Expectation:
     def _prepare(
         self, block: Patterns
     ) -> tuple[tuple[object, ...], tuple[object, ...], NDArray[np.int64]]:
-        """What the compiled loop asks of a block: its patterns, their weights, room for messages."""
+        """Arguments of the compiled loop for a block: patterns, weights, working space for messages."""
         layout, n_nodes = self.layout, self.layout.tree.n_nodes
         if layout.rescale.any() or layout.wide[:-1].any():
             weights, weight_starts = block.all_weights, block.pattern_starts
@@ -132,13 +132,13 @@ class Prior:
 def smoothed_marginals(counts: NDArray[np.number], cards: Sequence[int]) -> Array:
     """The distributions of all leaves, one after the other, from how often their categories occur.
 
-    Half a count more for each category keeps a chance for those never seen.
+    Half a pseudo-count per category keeps unseen categories possible.
     """
     single = counts + 0.5
     sizes = np.array(cards)
     starts = np.cumsum(sizes) - sizes
-    shares: Array = single / np.repeat(np.add.reduceat(single, starts), sizes)
-    return shares
+    frequencies: Array = single / np.repeat(np.add.reduceat(single, starts), sizes)
+    return frequencies
 
 
 def dirichlet_prior(layout: Layout, marginals: Array, leaf: float, hidden: float) -> Prior:

@@ -39,7 +39,7 @@ class Evidence:
 
     def rows(self, part: slice | NDArray[np.int64]) -> Evidence:
         """The evidence of some of the rows."""
-        soft = {leaf: each[part] for leaf, each in self.soft.items()}
+        soft = {leaf: likelihoods[part] for leaf, likelihoods in self.soft.items()}
         return Evidence(self.codes[part], soft, self.signed)
 
     def without(self, leaves: Iterable[int]) -> Evidence:
@@ -47,7 +47,7 @@ class Evidence:
         dropped = set(leaves)
         codes = self.codes.copy(order="K")
         codes[:, sorted(dropped)] = -1
-        soft = {leaf: each for leaf, each in self.soft.items() if leaf not in dropped}
+        soft = {leaf: likelihoods for leaf, likelihoods in self.soft.items() if leaf not in dropped}
         return Evidence(codes, soft, self.signed - dropped)
 
 
@@ -131,8 +131,8 @@ def check_evidence(network: Network, evidence: Evidence) -> None:
                 f"code {code} at leaf {tree.names[leaf]!r}, which has {cards[leaf]} categories; "
                 f"codes run from 0 to {cards[leaf] - 1}, and -1 is missing"
             )
-    if strange := sorted(evidence.signed.difference(evidence.soft)):
-        raise DataError(f"leaf {strange[0]} is listed as signed, but has no vectors in soft")
+    if not_soft := sorted(evidence.signed.difference(evidence.soft)):
+        raise DataError(f"leaf {not_soft[0]} is listed as signed, but has no vectors in soft")
     for leaf, likelihoods in evidence.soft.items():
         _check_likelihoods(network, evidence, leaf, likelihoods)
 

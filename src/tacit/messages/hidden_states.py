@@ -73,7 +73,7 @@ def posterior(
     *,
     block_rows: int | None = None,
 ) -> Beliefs:
-    """P(hidden state | what was observed of the row), for each row and each hidden node asked for.
+    """P(hidden state | what was observed of the row), for each row and each chosen hidden node.
 
     Parameters
     ----------
@@ -98,19 +98,22 @@ def posterior(
     check_evidence(network, evidence)
     check_tables(network)
     tree = network.tree
-    asked = tuple(tree.hidden) if nodes is None else tuple(nodes)
-    if len(set(asked)) < len(asked) or any(node not in tree.hidden for node in asked):
+    chosen_nodes = tuple(tree.hidden) if nodes is None else tuple(nodes)
+    if len(set(chosen_nodes)) < len(chosen_nodes) or any(
+        node not in tree.hidden for node in chosen_nodes
+    ):
         raise ArgumentError(
-            f"nodes {list(asked)} asked for; give distinct hidden nodes, {tree.n_leaves} to {tree.root}"
+            f"nodes {list(chosen_nodes)}: give distinct hidden nodes, {tree.n_leaves} to {tree.root}"
         )
     tables = {
-        node: np.empty((evidence.n_rows, node_table(network, node).shape[1])) for node in asked
+        node: np.empty((evidence.n_rows, node_table(network, node).shape[1]))
+        for node in chosen_nodes
     }
     repairs = Repairs()
     for part in row_blocks(network, evidence.n_rows, block_rows):
         inside = upward(network, evidence.rows(part))
         counts = inside.patterns.weights.astype(np.int64)
-        for outside in downward(inside, asked):
+        for outside in downward(inside, chosen_nodes):
             estimates = _state_estimates(inside, outside)
             instead = np.empty(0)
             if (estimates <= 0).all(axis=0).any():
@@ -118,7 +121,7 @@ def posterior(
             table, made = distributions(estimates, instead, counts)
             tables[outside.node][part] = table.T[inside.patterns.row_pattern]
             repairs += made
-    return Beliefs(asked, tuple(tables[node] for node in asked), repairs)
+    return Beliefs(chosen_nodes, tuple(tables[node] for node in chosen_nodes), repairs)
 
 
 def _state_estimates(inside: Inside, outside: Outside) -> Array:
@@ -159,18 +162,18 @@ def posterior_by_name(
     dict of str to (row, state) array
     Repairs
     """
-    found: dict[str, Array] = {}
+    posteriors: dict[str, Array] = {}
     repairs, prefix = Repairs(), ""
     if isinstance(learnt, Mixture):
-        found[COMPONENT], repairs = responsibilities(learnt, evidence, block_rows=block_rows)
+        posteriors[COMPONENT], repairs = responsibilities(learnt, evidence, block_rows=block_rows)
     for number, network in enumerate(parts_of(learnt).networks):
         if isinstance(learnt, Mixture):
             prefix = f"{number}/"
         beliefs = posterior(network, evidence, block_rows=block_rows)
         for node, table in zip(beliefs.nodes, beliefs.tables, strict=True):
-            found[prefix + network.tree.names[node]] = table
+            posteriors[prefix + network.tree.names[node]] = table
         repairs += beliefs.repairs
-    return found, repairs
+    return posteriors, repairs
 
 
 @one_blas_thread()
@@ -253,9 +256,9 @@ class _Search:
             better[:] = True  # an impossible row is completed too
         if not better.any():
             return
-        found, states = self.backward()
+        codes, states = self.backward()
         known, rows = self.evidence.codes[better], rows[better]
-        best.codes[part][better] = np.where(known < 0, found[rows], known)
+        best.codes[part][better] = np.where(known < 0, codes[rows], known)
         best.hidden[part][better] = -1
         best.hidden[part, : states.shape[1]][better] = states[rows]
         best.log_prob[part][better] = log_prob[better]

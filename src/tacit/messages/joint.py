@@ -67,24 +67,24 @@ def joint_conditional(
     """
     parts = parts_of(learnt)
     check_evidence(parts.first, evidence)
-    asked = tuple(leaves)
-    check_leaves(parts, asked)
-    shape = tuple(parts.cards[leaf] for leaf in asked)
+    chosen_leaves = tuple(leaves)
+    check_leaves(parts, chosen_leaves)
+    shape = tuple(parts.cards[leaf] for leaf in chosen_leaves)
     n_cells = math.prod(shape)
     if evidence.n_rows * n_cells > max_cells:
         raise TooExpensiveError(
-            f"the joint table of {len(asked)} leaves has {n_cells} entries for each of {evidence.n_rows} "
+            f"the joint table of {len(shape)} leaves has {n_cells} entries for each of {evidence.n_rows} "
             f"rows, more than max_cells={max_cells}; ask for fewer rows or leaves, or for `conditionals`"
         )
-    sign, log_abs = _cell_values(parts, evidence, asked, shape, block_rows)
+    sign, log_abs = _cell_values(parts, evidence, chosen_leaves, shape, block_rows)
     largest = log_abs.max(axis=1, initial=-math.inf, keepdims=True)
     estimates = sign * np.exp(log_abs - np.where(np.isfinite(largest), largest, 0.0))
     instead = np.empty(0)
     if (estimates <= 0).all(axis=1).any():
-        prior, size = _cell_values(parts, nothing(parts.n_leaves), asked, shape, None)
+        prior, size = _cell_values(parts, nothing(parts.n_leaves), chosen_leaves, shape, None)
         instead, _ = distributions((prior * np.exp(size)).T, np.full(n_cells, 1 / n_cells))
     table, repairs = distributions(np.ascontiguousarray(estimates.T), instead)
-    return JointBelief(asked, table.T.reshape(evidence.n_rows, *shape), repairs)
+    return JointBelief(chosen_leaves, table.T.reshape(evidence.n_rows, *shape), repairs)
 
 
 def _cell_values(

@@ -95,11 +95,11 @@ class Mixture:
 
         A node goes by the number of its component and its own name, as in ``"0/h1"``.
         """
-        found = {COMPONENT: self.n_components}
+        n_states = {COMPONENT: self.n_components}
         for number, part in enumerate(self.parts):
             for node in part.tree.hidden:
-                found[f"{number}/{part.tree.names[node]}"] = part.layout.n_states[node]
-        return found
+                n_states[f"{number}/{part.tree.names[node]}"] = part.layout.n_states[node]
+        return n_states
 
     @property
     def n_parameters(self) -> int:

@@ -35,7 +35,9 @@ def _tree(plain: Any) -> RootedTree:
         plain[key] for key in ("names", "n_leaves", "parent", "copy_of")
     )
     numbers = [n_leaves, *parent, *copy_of]
-    if not all(type(each) is int for each in numbers) or not all(isinstance(n, str) for n in names):
+    if not all(type(number) is int for number in numbers) or not all(
+        isinstance(n, str) for n in names
+    ):
         raise FileFormatError("is no rooted tree: its nodes are no integers with names")
     if not 1 <= n_leaves < len(names) == len(parent) == len(copy_of) == len(set(names)):
         raise FileFormatError("is no rooted tree: numbers of nodes do not fit together")
@@ -61,10 +63,10 @@ def _tables(tree: RootedTree, n_states: NDArray[np.int64], values: Floats) -> Ta
     size = sum(rows * columns for rows, columns in Layout(tree, states).shapes)
     if len(values) != size:  # in integers without bounds, before anything is made of them
         raise FileFormatError(f"has {len(values)} probabilities where its nodes need {size}")
-    found = layout(tree, states)
-    if (np.abs(np.add.reduceat(values, found.row_starts) - 1) > _ROW_SUM).any():
+    table_layout = layout(tree, states)
+    if (np.abs(np.add.reduceat(values, table_layout.row_starts) - 1) > _ROW_SUM).any():
         raise FileFormatError("has rows of probabilities that do not sum to one")
-    return Tables(found, values)
+    return Tables(table_layout, values)
 
 
 def _check_network(
@@ -73,8 +75,8 @@ def _check_network(
     """Every node takes messages as long as its children send them."""
     if not len(emit) == len(total) == tree.n_leaves or len(nodes) != len(tree.hidden):
         return "has arrays of other nodes than those of its tree"
-    ranks = [each.shape[1] for each in emit]
-    if ranks != [len(each) for each in total]:
+    ranks = [table.shape[1] for table in emit]
+    if ranks != [len(table) for table in total]:
         return "has leaves with messages of different lengths"
     for number, node in zip(tree.hidden, nodes, strict=True):
         below = [ranks[child] for child in tree.children[number]]
@@ -145,7 +147,7 @@ def tree_of(parameters: Network | Tables | Mixture) -> RootedTree:
 def leaf_sizes(parameters: Network | Tables | Mixture) -> tuple[int, ...]:
     """(leaf,) how many categories or features each has."""
     if isinstance(parameters, Network):
-        return tuple(len(each) for each in parameters.emit)
+        return tuple(len(table) for table in parameters.emit)
     tables = parameters.parts[0] if isinstance(parameters, Mixture) else parameters
     return tables.layout.n_states[: tables.tree.n_leaves]
 

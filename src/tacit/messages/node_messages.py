@@ -32,7 +32,7 @@ class Messages:
     exponent: NDArray[np.int64] | None = None  # (pattern,)  None means zero everywhere
 
     def at(self, patterns: NDArray[np.integer[Any]]) -> Messages:
-        """The messages of the patterns asked for, in that order."""
+        """The messages of the given patterns, in their order."""
         exponent = None if self.exponent is None else self.exponent[patterns]
         return Messages(self.values.take(patterns, axis=1), exponent)
 
@@ -66,8 +66,8 @@ def product(one: Messages, other: Messages) -> Messages:
 def product_of(messages: Sequence[Messages]) -> Messages:
     """All messages multiplied entry by entry; rescaled on the way, not at the end."""
     together = messages[0]
-    for place, each in enumerate(messages[1:]):
-        together = product(together if place == 0 else rescaled(together), each)
+    for place, message in enumerate(messages[1:]):
+        together = product(together if place == 0 else rescaled(together), message)
     return together
 
 
@@ -133,12 +133,12 @@ def messages_down(
     children : sequence of Messages
         What the children sent, over the same patterns as `above`.
     wanted : collection of int
-        Places of children that are asked for; at least one.
+        Places of the chosen children; at least one.
 
     Yields
     ------
     place, Messages
-        For each child asked for, in ascending order; message and child's message multiply to the
+        For each chosen child, in ascending order; message and child's message multiply to the
         value of the row.
     """
     if isinstance(node, Hadamard):

@@ -126,21 +126,21 @@ def own_likelihoods(
     -------
     (category, pattern) array
     """
-    own = np.ones((n_categories, len(patterns)))
+    leaf_values = np.ones((n_categories, len(patterns)))
     certain = np.flatnonzero(patterns < n_categories)
-    own[:, certain] = 0.0
-    own[patterns[certain], certain] = 1.0
+    leaf_values[:, certain] = 0.0
+    leaf_values[patterns[certain], certain] = 1.0
     if likelihoods is not None:
         number = patterns - n_categories
         soft = np.flatnonzero((number >= 0) & (number < len(likelihoods)))
-        own[:, soft] = likelihoods[number[soft]].T
-    return own
+        leaf_values[:, soft] = likelihoods[number[soft]].T
+    return leaf_values
 
 
 def downward(inside: Inside, wanted: Collection[int]) -> Iterator[Outside]:
     """What each of some nodes gets from the rest of the tree, for each distinct row.
 
-    Only the paths from the root to the nodes asked for are walked. The evidence at or below a node has no
+    Only the paths from the root to the chosen nodes are walked. The evidence at or below a node has no
     part in what that node gets; multiplied with the node's own message it gives the value of the row.
 
     Parameters
@@ -152,12 +152,12 @@ def downward(inside: Inside, wanted: Collection[int]) -> Iterator[Outside]:
     Yields
     ------
     Outside
-        One per node asked for, parents before children; `Patterns.row_pattern` leads from rows to
+        One per chosen node, parents before children; `Patterns.row_pattern` leads from rows to
         distinct rows.
     """
     tree, patterns = inside.network.tree, inside.patterns
-    asked = set(wanted)
-    on_path = set(asked)
+    targets = set(wanted)
+    on_path = set(targets)
     for node in range(tree.n_nodes - 1):
         if node in on_path:
             on_path.add(int(tree.parent[node]))
@@ -168,7 +168,7 @@ def downward(inside: Inside, wanted: Collection[int]) -> Iterator[Outside]:
         if node not in waiting:
             continue
         outside = waiting.pop(node)
-        if node in asked:
+        if node in targets:
             yield outside
         children = tree.children[node]
         places = [place for place, child in enumerate(children) if child in on_path]

@@ -17,7 +17,7 @@ _ROUNDING = 1e-12
 class Repairs:
     """How many answers had to be repaired; those of two pieces of work add."""
 
-    n_answers: int = 0  # numbers or distributions that were asked for
+    n_answers: int = 0  # numbers or distributions of the query
     n_negative: int = 0  # of these, had a negative part
     n_undefined: int = 0  # of these, had no positive part at all
     negative_mass: float = 0.0  # summed over the answers: share of a distribution that was negative

@@ -48,19 +48,21 @@ class RootedTree:
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
         """The children of each node, in ascending order; nothing for leaves."""
-        found: list[list[int]] = [[] for _ in self.names]
+        children: list[list[int]] = [[] for _ in self.names]
         for node, above in enumerate(self.parent.tolist()):
             if above >= 0:
-                found[above].append(node)
-        return tuple(tuple(each) for each in found)
+                children[above].append(node)
+        return tuple(tuple(below) for below in children)
 
     @cached_property
     def below(self) -> tuple[tuple[int, ...], ...]:
         """The leaves at or under each node, in ascending order."""
-        found: list[tuple[int, ...]] = [(leaf,) for leaf in range(self.n_leaves)]
+        leaves_below: list[tuple[int, ...]] = [(leaf,) for leaf in range(self.n_leaves)]
         for node in self.hidden:
-            found.append(tuple(sorted(leaf for c in self.children[node] for leaf in found[c])))
-        return tuple(found)
+            leaves_below.append(
+                tuple(sorted(leaf for c in self.children[node] for leaf in leaves_below[c]))
+            )
+        return tuple(leaves_below)
 
     @cached_property
     def outside(self) -> tuple[tuple[int, ...], ...]:

@@ -98,12 +98,12 @@ def _sample_tables(
     n_nodes = max(network.tree.n_nodes for network in parts.networks)
     hidden = np.full((len(codes), n_nodes - parts.n_leaves), -1, dtype=np.int32)
     component = np.zeros(len(codes), dtype=np.int32)
-    shares = responsibilities(parts, known)[0] if parts.several else None
+    weights_given_evidence = responsibilities(parts, known)[0] if parts.several else None
     for part, rows in blocks:
         # Row by row, so that blocks of any size use up the same stream of numbers.
         uniforms = rng.random((len(rows), n_nodes + parts.several))
-        if shares is not None:
-            component[part] = _pick(shares[rows].T, uniforms[:, -1])
+        if weights_given_evidence is not None:
+            component[part] = _pick(weights_given_evidence[rows].T, uniforms[:, -1])
         for number, network in enumerate(parts.networks):
             mine = np.flatnonzero(component[part] == number)
             if not len(mine):
@@ -228,11 +228,11 @@ def _draw_leaf(
     inside: Inside, leaf: int, above: Messages, at: Numbers, uniforms: Array, base: Array
 ) -> tuple[NDArray[np.int64], Repairs]:
     emit = inside.network.emit[leaf]
-    own = inside.own_likelihoods(leaf, at)
+    likelihoods = inside.own_likelihoods(leaf, at)
     certain = at < len(emit)
-    estimates = np.where(certain, own, (emit @ above.values) * own)
-    instead = base[:, None] * own
-    instead = np.where(instead.sum(axis=0) > 0, instead, own)
+    estimates = np.where(certain, likelihoods, (emit @ above.values) * likelihoods)
+    instead = base[:, None] * likelihoods
+    instead = np.where(instead.sum(axis=0) > 0, instead, likelihoods)
     counts = np.where(certain, 0, 1)
     weights, repairs = distributions(estimates, instead / instead.sum(axis=0), counts)
     return _pick(weights, uniforms), repairs

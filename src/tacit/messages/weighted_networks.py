@@ -22,7 +22,7 @@ from tacit.messages.repairs import Repairs, distributions
 
 Array = NDArray[np.float64]
 
-# What can be asked: the engine's own form, or what leads to it.
+# What queries accept: the engine's form, or a model that converts to it.
 Learnt = Network | Tables | Mixture
 
 
@@ -74,13 +74,13 @@ class Parts:
         """Sign and log of the absolute value of each row, for rows that fit one block."""
         if not self.several:
             return upward(self.first, evidence).values()
-        log_prob = np.logaddexp.reduce(self.log_shares(evidence), axis=0)
+        log_prob = np.logaddexp.reduce(self.log_joint(evidence), axis=0)
         return (log_prob > -np.inf).astype(np.float64), log_prob
 
-    def log_shares(self, evidence: Evidence) -> Array:
+    def log_joint(self, evidence: Evidence) -> Array:
         """Log of each component's part (component, row) in the probability of the rows of one block."""
-        found = np.stack([upward(network, evidence).values()[1] for network in self.networks])
-        return found + self.log_weights[:, None]
+        log_values = np.stack([upward(network, evidence).values()[1] for network in self.networks])
+        return log_values + self.log_weights[:, None]
 
 
 def parts_of(learnt: Learnt | Parts) -> Parts:
@@ -114,10 +114,10 @@ def component_log_prob(
     """
     parts = parts_of(learnt)
     check_evidence(parts.first, evidence)
-    found = np.empty((len(parts.networks), evidence.n_rows))
+    log_probs = np.empty((len(parts.networks), evidence.n_rows))
     for part in parts.blocks(evidence.n_rows, block_rows):
-        found[:, part] = parts.log_shares(evidence.rows(part))
-    return found
+        log_probs[:, part] = parts.log_joint(evidence.rows(part))
+    return log_probs
 
 
 def responsibilities(
@@ -134,8 +134,8 @@ def responsibilities(
         undefined.
     Repairs
     """
-    log_shares = component_log_prob(learnt, evidence, block_rows=block_rows)
-    largest = log_shares.max(axis=0)
-    shares = np.exp(log_shares - np.where(np.isfinite(largest), largest, 0.0))
-    table, repairs = distributions(shares, parts_of(learnt).weights)
+    log_joint = component_log_prob(learnt, evidence, block_rows=block_rows)
+    largest = log_joint.max(axis=0)
+    joint = np.exp(log_joint - np.where(np.isfinite(largest), largest, 0.0))
+    table, repairs = distributions(joint, parts_of(learnt).weights)
     return table.T, repairs

@@ -36,20 +36,20 @@ def _copy(source, k, count, out):
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def _gather(messages, ids, begins, offsets, k, count, each, product):
-    """Messages of all children at a block of patterns (`each`, by child), and their `product`."""
+def _gather(messages, ids, begins, offsets, k, count, child_messages, product):
+    """Messages of all children at a block of patterns (`child_messages`, by child), and their `product`."""
     for place in range(len(begins)):
         begin = begins[place]
         for h in range(k):
             offset = offsets[place] + h
             for b in range(count):
-                each[place, h, b] = messages[offset + ids[begin + b] * k]
+                child_messages[place, h, b] = messages[offset + ids[begin + b] * k]
     for h in range(k):
         for b in range(count):
-            product[h, b] = each[0, h, b]
+            product[h, b] = child_messages[0, h, b]
         for place in range(1, len(begins)):
             for b in range(count):
-                product[h, b] *= each[place, h, b]
+                product[h, b] *= child_messages[place, h, b]
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
@@ -97,7 +97,7 @@ def _send_down(table, product, slope, k, width, count, line, from_above, counts)
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def _share(slopes, ids, begins, offsets, k, count, each, slope, rest):
+def _share(slopes, ids, begins, offsets, k, count, child_messages, slope, rest):
     """Add each child's part of the slope to its pattern: the slope times the other children's messages."""
     n_children = len(begins)
     for place in range(n_children):
@@ -108,7 +108,7 @@ def _share(slopes, ids, begins, offsets, k, count, each, slope, rest):
             for other in range(n_children):
                 if other != place:
                     for b in range(count):
-                        rest[b] *= each[other, h, b]
+                        rest[b] *= child_messages[other, h, b]
             offset = offsets[place] + h
             for b in range(count):
                 slopes[offset + ids[begin + b] * k] += rest[b]
@@ -136,21 +136,34 @@ def _lift(product, k, count, line, logs):
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def _multiply(each, n_children, k, count, product, line, logs):
+def _multiply(child_messages, n_children, k, count, product, line, logs):
     """The children's product in many steps; returns whether anything was taken out of it (`logs`)."""
     _fill(logs, count, 0.0)
-    _copy(each[0], k, count, product)
+    _copy(child_messages[0], k, count, product)
     lifted = False
     for place in range(1, n_children):
         for h in range(k):
             for b in range(count):
-                product[h, b] *= each[place, h, b]
+                product[h, b] *= child_messages[place, h, b]
         lifted |= _lift(product, k, count, line, logs)
     return lifted
 
 
 @njit(cache=True, nogil=True, fastmath=_LOOSE)
-def _share_wide(slopes, ids, begins, offsets, k, count, each, slope, product, logs, lifted, space):
+def _share_wide(
+    slopes,
+    ids,
+    begins,
+    offsets,
+    k,
+    count,
+    child_messages,
+    slope,
+    product,
+    logs,
+    lifted,
+    space,
+):
     """The same as `_share` in as many steps as there are children: products before and after each.
 
     Parts of a product are no smaller than the whole: where that was not lifted, they need not be.
@@ -166,7 +179,7 @@ def _share_wide(slopes, ids, begins, offsets, k, count, each, slope, product, lo
             after_logs[place, b] = before_logs[b]
         for h in range(k):
             for b in range(count):
-                product[h, b] *= each[place, h, b]
+                product[h, b] *= child_messages[place, h, b]
         if lifted:
             _lift(product, k, count, spare, before_logs)
     _copy(slope, k, count, product)
@@ -184,7 +197,7 @@ def _share_wide(slopes, ids, begins, offsets, k, count, each, slope, product, lo
                 part = product[h, b] * after[place, h, b] * line[b]
                 slopes[offset + ids[begin + b] * k] += part
             for b in range(count):
-                product[h, b] *= each[place, h, b]
+                product[h, b] *= child_messages[place, h, b]
         if lifted:
             _lift(product, k, count, spare, before_logs)
 
@@ -221,7 +234,7 @@ def _upward(model, tree, patterns, weights, scales, messages, offsets, work):
     tables, starts, n_states, widths, n_leaves = model
     n_patterns, ids, id_starts = patterns
     weights, weight_starts, rescale, wide = weights
-    each, product, _, rest, begins, places, logs, _ = work
+    child_messages, product, _, rest, begins, places, logs, _ = work
     block = len(rest)
     nothing = np.empty(0)
     total = 0.0
@@ -231,9 +244,9 @@ def _upward(model, tree, patterns, weights, scales, messages, offsets, work):
         for first in range(0, n_patterns[node], block):
             count = min(block, n_patterns[node] - first)
             d = _place(node, first, tree, id_starts, offsets, begins, places)
-            _gather(messages, ids, begins[:d], places[:d], k, count, each, product)
+            _gather(messages, ids, begins[:d], places[:d], k, count, child_messages, product)
             if wide[node]:
-                if _multiply(each, d, k, count, product, rest, logs):
+                if _multiply(child_messages, d, k, count, product, rest, logs):
                     for b in range(count):
                         total += weights[weight_starts[node] + first + b] * logs[b]
             out = messages[offsets[node] + first * width : offsets[node + 1]]
@@ -253,7 +266,7 @@ def _downward(model, tree, patterns, weights, scales, messages, slopes, offsets,
     tables, starts, n_states, widths, n_leaves = model
     n_patterns, ids, id_starts = patterns
     _, weight_starts, rescale, wide = weights
-    each, product, slope, rest, begins, places, logs, space = work
+    child_messages, product, slope, rest, begins, places, logs, space = work
     block = len(rest)
     for node in range(len(n_states) - 1, n_leaves - 1, -1):
         k, width = n_states[node], widths[node]
@@ -262,8 +275,8 @@ def _downward(model, tree, patterns, weights, scales, messages, slopes, offsets,
         for first in range(0, n_patterns[node], block):
             count = min(block, n_patterns[node] - first)
             d = _place(node, first, tree, id_starts, offsets, begins, places)
-            _gather(messages, ids, begins[:d], places[:d], k, count, each, product)
-            lifted = wide[node] and _multiply(each, d, k, count, product, rest, logs)
+            _gather(messages, ids, begins[:d], places[:d], k, count, child_messages, product)
+            lifted = wide[node] and _multiply(child_messages, d, k, count, product, rest, logs)
             from_above = slopes[offsets[node] + first * width : offsets[node + 1]]
             if rescale[node]:
                 at = weight_starts[node] + first
@@ -273,10 +286,11 @@ def _downward(model, tree, patterns, weights, scales, messages, slopes, offsets,
             _send_down(table, product, slope, k, width, count, rest, from_above, expected)
             if wide[node]:
                 _share_wide(
-                    slopes, ids, begins[:d], places[:d], k, count, each, slope, product, logs, lifted, space
+                    slopes, ids, begins[:d], places[:d], k, count,
+                    child_messages, slope, product, logs, lifted, space,
                 )  # fmt: skip
             else:
-                _share(slopes, ids, begins[:d], places[:d], k, count, each, slope, rest)
+                _share(slopes, ids, begins[:d], places[:d], k, count, child_messages, slope, rest)
 
 
 @njit(cache=True, nogil=True)
@@ -304,13 +318,13 @@ def expected_counts(model, tree, patterns, weights, messages, slopes, offsets, c
         widest = max(widest, n_states[node])
         most = max(most, tree[1][node + 1] - tree[1][node])
     block = max(min(BLOCK, MOST_ENTRIES // (most * widest)), 8)
-    each, product = np.empty((most, widest, block)), np.empty((widest, block))
+    child_messages, product = np.empty((most, widest, block)), np.empty((widest, block))
     slope, rest, logs = np.empty((widest, block)), np.empty(block), np.empty(block)
-    room = most if wide.any() else 0
+    most_wide = most if wide.any() else 0
     lines = (np.empty(block), np.empty(block), np.empty(block))
-    space = (np.empty((room, widest, block)), np.empty((room, block)), *lines)
+    space = (np.empty((most_wide, widest, block)), np.empty((most_wide, block)), *lines)
     begins, places = np.empty(most, np.int64), np.empty(most, np.int64)
-    work = (each, product, slope, rest, begins, places, logs, space)
+    work = (child_messages, product, slope, rest, begins, places, logs, space)
     scales = np.ones(weight_starts[n_nodes] if rescale.any() else 0)
 
     _set_leaves(model, messages, offsets)
