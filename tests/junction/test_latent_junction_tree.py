@@ -260,3 +260,17 @@ def test_tiny_tables_are_learnt():
     for learn, n in itertools.product(WAYS, (1, 2, 5)):
         fitted = HigherOrderHMM(1, 2, learn=learn).fit([["a", "b", "a"]] * n)
         assert np.isfinite(fitted.score([["a", "b", "a"]]))
+
+
+def test_parameters_are_those_of_the_graph_and_shared_ones_count_once():
+    graph = [("a", "b"), ("a", "x"), ("b", "x"), ("a", "y"), ("b", "z")]
+    rows = {"x": [0, 1, 2, 3] * 25, "y": [0, 0, 1, 1] * 25, "z": [0, 1] * 50}
+    model = tacit.LatentJunctionTree(graph, n_states=2).fit(rows)
+    assert model.n_parameters_ == 1 + 2 + 4 * 3 + 2 + 2
+    scores = model.score_samples(rows)
+    assert model.bic(rows) == pytest.approx(19 * np.log(100) - 2 * scores.sum())
+    chain = {f"t{place}": np.random.default_rng(place).integers(2, size=80) for place in range(5)}
+    shared = tacit.HigherOrderHMM(2, 2, homogeneous=True).fit(chain)
+    assert shared.n_parameters_ == 1 + 2 + 4 + 2  # two starts, transition, emission
+    apart = tacit.HigherOrderHMM(2, 2).fit(chain)
+    assert apart.n_parameters_ == 1 + 2 + 3 * 4 + 5 * 2

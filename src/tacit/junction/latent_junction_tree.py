@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.core.arguments import check_choice, check_count, check_number, seed_from
 from tacit.errors import ArgumentError, ArgumentTypeError, NotAvailableError
-from tacit.junction.learn.learners import JUNCTION_WAYS, JunctionJob
+from tacit.junction.learn.learners import JUNCTION_LEARNERS, JunctionJob
 from tacit.junction.learn.plan import JunctionPlan, plan_of
 from tacit.junction.model_files import JUNCTION_FILE, given_graph, restored_junction
 from tacit.trees.learn.fit import keep
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# Numbers of states that are tried where none is given, as long as more are better.
+# Candidate numbers of states, tried in order as long as the held-out score improves.
 CANDIDATES = (2, 3, 4, 6)
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
-    """A graph over a table's columns, and what of it is shared."""
+class LatentGraph:
+    """A graph over the columns of a table, and which variables share a distribution."""
 
     graph: VariableGraph
     shared: Mapping[str, str]
@@ -65,7 +65,7 @@ class JunctionEstimator(TreeModel):
     def fit(
         self, X: Any, y: Any = None, *, sample_weight: Any = None, validation: Any = None
     ) -> Self:
-        """Learn the parameters, and the numbers of states where they are left open.
+        """Learn the parameters, and numbers of states where they are "auto".
 
         Parameters
         ----------
@@ -75,38 +75,47 @@ class JunctionEstimator(TreeModel):
             Not used.
         sample_weight : (row,) array, optional
         validation : table, optional
-            Rows to choose the number of states with; without them a fifth of X is set aside.
+            Held-out rows that choose the number of states; without them a fifth of X is held out.
         """
         from tacit.core.input.read_table import encode
-        from tacit.core.progress import reporting
-        from tacit.core.threads import limit_threads
 
         settings = self._settings()
         table = self._read(X, sample_weight)
-        model = self._model(table.schema)
+        latent = self._latent_graph(table.schema)
         held_out = (
             None if validation is None else encode(validation, table.schema, unknown="missing")
         )
-        with limit_threads(self.n_jobs), reporting(self.progress) as report:
-            states, choice = self._chosen(model, table, held_out, settings, report)
-            job = self._job(model, table, states, settings, report)
-            learnt = JUNCTION_WAYS[self.learn](job)
+        with self._working() as report:
+            states, choice = self._select_states(latent, table, held_out, settings, report)
+            job = self._job(latent, table, states, settings, report)
+            learnt = JUNCTION_LEARNERS[self.learn](job)
         learnt.diagnostics.update(choice)
         self._keep(X, job, learnt)
         return self
 
     def plan(self, X: Any) -> JunctionPlan:
-        """What learning from a table would take: widths, sizes of tables, cost; nothing is learnt.
+        """Treewidth, sizes of tables and cost of learning from a table; nothing is learnt.
 
         Raises
         ------
         TooExpensiveError
-            The graph is too wide; the message says how wide, and which variables make it so.
+            The treewidth is too large; the message names it and the variables of the largest clique.
         """
         table = self._read(X, None)
-        model = self._model(table.schema)
-        junction, ties = self._structure(model, table.schema, self._known(model, table.schema, 2))
+        latent = self._latent_graph(table.schema)
+        junction, ties = self._structure(latent, table.schema, self._known(latent, table.schema, 2))
         return plan_of(junction, ties, table.n_rows, self.features)
+
+    @property
+    def n_parameters_(self) -> int:
+        """Free parameters of the graph's conditional distributions; shared ones count once."""
+        from tacit.messages.network import Network
+
+        self._check_fitted()
+        if isinstance(self.parameters_, Network):
+            return super().n_parameters_
+        latent = self._latent_graph(self.schema_)
+        return self._structure(latent, self.schema_, self.node_states_)[1].n_parameters
 
     @property
     def node_states_(self) -> dict[str, int]:
@@ -122,9 +131,9 @@ class JunctionEstimator(TreeModel):
         for name in junction.hidden_variables:
             home = junction.home(name)
             members = junction.members[home]
-            shape = [junction.states[each] for each in members]
+            shape = [junction.states[member] for member in members]
             cells = joint[junction.tree.names[home]].reshape(-1, *shape)
-            others = tuple(1 + axis for axis, each in enumerate(members) if each != name)
+            others = tuple(1 + axis for axis, member in enumerate(members) if member != name)
             out[name] = cells.sum(axis=others)
         return out
 
@@ -146,7 +155,7 @@ class JunctionEstimator(TreeModel):
         if hasattr(self, "graph"):
             self.graph = given_graph(graph)
 
-    def _model(self, schema: Schema) -> Model:
+    def _latent_graph(self, schema: Schema) -> LatentGraph:
         raise NotImplementedError
 
     def _read(self, X: Any, sample_weight: Any) -> Table:
@@ -161,7 +170,7 @@ class JunctionEstimator(TreeModel):
         """The arguments about learning, checked."""
         from tacit.core.threads import n_threads
 
-        check_choice("learn", self.learn, tuple(JUNCTION_WAYS))
+        check_choice("learn", self.learn, tuple(JUNCTION_LEARNERS))
         self._check_policies()
         for name in ("n_views", "features", "n_restarts", "max_iter"):
             check_count(name, getattr(self, name))
@@ -180,9 +189,9 @@ class JunctionEstimator(TreeModel):
             seed=seed_from(self.random_state),
         )
 
-    def _known(self, model: Model, schema: Schema, otherwise: int) -> dict[str, int]:
+    def _known(self, latent: LatentGraph, schema: Schema, otherwise: int) -> dict[str, int]:
         """The states of all hidden variables."""
-        hidden = [name for name in model.graph.variables if name not in schema]
+        hidden = [name for name in latent.graph.variables if name not in schema]
         given = self.n_states
         if isinstance(given, str):
             check_choice("n_states", given, ("auto",))
@@ -197,16 +206,16 @@ class JunctionEstimator(TreeModel):
         return dict.fromkeys(hidden, _states(given, None))
 
     def _structure(
-        self, model: Model, schema: Schema, states: Mapping[str, int]
+        self, latent: LatentGraph, schema: Schema, states: Mapping[str, int]
     ) -> tuple[JunctionTree, Ties]:
         from tacit.junction.model.shared_tables import tied
 
         cards = dict(zip(schema.names, schema.cards, strict=True))
-        return tied(model.graph, schema.names, {**states, **cards}, model.shared)
+        return tied(latent.graph, schema.names, {**states, **cards}, latent.shared)
 
     def _job(
         self,
-        model: Model,
+        latent: LatentGraph,
         table: Table,
         states: Mapping[str, int],
         settings: Settings,
@@ -214,41 +223,43 @@ class JunctionEstimator(TreeModel):
     ) -> JunctionJob:
         from tacit.trees.moments.source import CountedMoments
 
-        junction, ties = self._structure(model, table.schema, states)
+        junction, ties = self._structure(latent, table.schema, states)
         cards = table.schema.cards
         moments = CountedMoments.of(table.codes, cards, table.weights, settings.n_jobs)
         return JunctionJob(table, junction, ties, moments, self._shown(moments), settings, report)
 
-    def _chosen(
+    def _select_states(
         self,
-        model: Model,
+        latent: LatentGraph,
         table: Table,
         held_out: Table | None,
         settings: Settings,
         report: Report,
     ) -> tuple[dict[str, int], dict[str, Any]]:
-        """The states of the hidden variables, and how they were chosen."""
+        """The numbers of states of the hidden variables, and the scores of candidates."""
         from tacit.messages.conditionals import log_prob
         from tacit.messages.evidence import Evidence
         from tacit.trees.learn.selection.states import split_table
 
         if not isinstance(self.n_states, str):
-            return self._known(model, table.schema, 0), {}
+            return self._known(latent, table.schema, 0), {}
         train, judged = table, held_out
         if judged is None:
             train, judged = split_table(table, settings.seed, everything=False)
         if judged is None:  # too few rows to choose with
-            return self._known(model, table.schema, CANDIDATES[0]), {}
+            return self._known(latent, table.schema, CANDIDATES[0]), {}
         scores: list[dict[str, Any]] = []
         for count in CANDIDATES:
-            states = self._known(model, table.schema, count)
-            learnt = JUNCTION_WAYS[self.learn](self._job(model, train, states, settings, report))
+            states = self._known(latent, table.schema, count)
+            learnt = JUNCTION_LEARNERS[self.learn](
+                self._job(latent, train, states, settings, report)
+            )
             found = log_prob(learnt.parameters, Evidence(judged.codes), negative="floor")
             scores.append({"n_states": count, "score": float(np.mean(found.values))})
             if scores[-1]["score"] < max(each["score"] for each in scores):
                 break
         best = max(scores, key=lambda each: each["score"])
-        return self._known(model, table.schema, best["n_states"]), {"candidates": scores}
+        return self._known(latent, table.schema, best["n_states"]), {"candidates": scores}
 
     def _keep(self, X: Any, job: JunctionJob, learnt: Learnt) -> None:
         tree = job.junction.tree
@@ -347,11 +358,11 @@ class LatentJunctionTree(JunctionEstimator):
         self.progress = progress
         self.random_state = random_state
 
-    def _model(self, schema: Schema) -> Model:
+    def _latent_graph(self, schema: Schema) -> LatentGraph:
         from tacit.junction.structure.graphs import VariableGraph
 
         if self.graph is None:
             raise ArgumentError(
                 "graph=None; give a networkx graph or a list of (parent, child) pairs"
             )
-        return Model(VariableGraph.of(self.graph), {})
+        return LatentGraph(VariableGraph.of(self.graph), {})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.core.arguments import check_count
 from tacit.errors import DataError
-from tacit.junction.latent_junction_tree import JunctionEstimator, Model
+from tacit.junction.latent_junction_tree import JunctionEstimator, LatentGraph
 
 if TYPE_CHECKING:
     from tacit.core.input.table import Schema, Table
@@ -20,14 +20,14 @@ class ChainEstimator(JunctionEstimator):
     homogeneous: bool
 
     def _read(self, X: Any, sample_weight: Any) -> Table:
-        """Rows as codes; where all places share their parameters, all columns have the same categories."""
+        """Rows as codes; of a homogeneous chain, all columns have the same categories."""
         from tacit.core.input.read_table import encode, read_table
         from tacit.core.input.table import Schema
 
         table = read_table(X, n_bins=self.n_bins, sample_weight=sample_weight)
         if not self.homogeneous or len({column.categories for column in table.schema.columns}) == 1:
             return table
-        columns = _alike(table.schema)
+        columns = _with_common_categories(table.schema)
         return encode(X, Schema(columns), sample_weight=sample_weight)
 
     def _shown(self, moments: Any) -> Any:
@@ -36,24 +36,24 @@ class ChainEstimator(JunctionEstimator):
         return ShiftedMoments(moments) if self.homogeneous else moments
 
     def _graph(self, schema: Schema) -> tuple[list[tuple[str, str]], dict[str, str]]:
-        """Edges from parent to child, and who shares a distribution with whom."""
+        """Edges from parent to child, and the distribution that each variable shares, by name."""
         raise NotImplementedError
 
-    def _model(self, schema: Schema) -> Model:
+    def _latent_graph(self, schema: Schema) -> LatentGraph:
         edges, shared = self._graph(schema)
-        return Model(_remembered(tuple(edges)), shared if self.homogeneous else {})
+        return LatentGraph(_cached_graph(tuple(edges)), shared if self.homogeneous else {})
 
 
 @lru_cache(maxsize=16)
-def _remembered(edges: tuple[tuple[str, str], ...]) -> VariableGraph:
-    """The graph of some edges; remembered, because one is often fitted many times."""
+def _cached_graph(edges: tuple[tuple[str, str], ...]) -> VariableGraph:
+    """The graph of some edges; cached, because a graph is often fitted many times."""
     from tacit.junction.structure.graphs import VariableGraph
 
     return VariableGraph.of(edges)
 
 
-def _alike(schema: Schema) -> tuple[Any, ...]:
-    """The columns with the categories of all of them together."""
+def _with_common_categories(schema: Schema) -> tuple[Any, ...]:
+    """The columns, all with the union of their categories."""
     from dataclasses import replace
 
     from tacit.core.input.columns import categorical_column

@@ -1,6 +1,10 @@
 """Models of columns of numbers: `KernelTree`, `GaussianTree`, `GaussianMixtureMoments`.
 
-`KernelTree` hangs numbers and categories on a latent tree, seen through kernels or bins (`learn/bins`,
-`learn/kernel_moments`) and blended with a Gaussian copula and nearest neighbours. `GaussianTree` is a
-Gaussian along a tree, of normal scores. `query` answers densities, means, quantiles and conditionals.
+* `kernel_tree`, `gaussian_tree`, `gaussian_mixture`: the estimators; `kernel_queries`, `gaussian_queries`:
+  their queries; `summary`: what was learnt on a page; `model_files`: what files hold.
+* `data`: normal scores, masked cells. `model`: frozen Gaussians and mixtures. `moments`: third moments.
+* `learn/bins`, `learn/kernels`: latent trees of bins or of kernel features, with numbers of bins, bandwidths
+  and ranks chosen by held-out rows. `learn/blend`: averaging with a Gaussian copula and nearest neighbours.
+* `learn/gaussian_tree`: the steps of a Gaussian tree. `learn/mixture_fit`: the steps of a mixture.
+* `query`: densities, conditionals, quantiles and samples.
 """

@@ -1,4 +1,4 @@
-"""The ways of learning a junction tree's parameters, each by name."""
+"""The learners of junction trees, by name."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ from tacit.trees.moments.source import CountedMoments, Moments
 
 Array = NDArray[np.float64]
 
-# Random starts that the moment start is compared with: where the graph is no tree within, they may be better.
+# Random starts compared with the moment start: on graphs with loops they may be better.
 RANDOM_STARTS = 3
-# Pseudo-counts that are tried, in units of those of a first guess, and the rows that it takes to try.
+# Candidate pseudo-counts, in units of a first estimate, and the rows that comparing them takes.
 STRENGTHS = (1.0, 4.0, 16.0, 64.0)
 ROWS_FOR_TRIALS = 100
-# Starts are compared once a step gains less than so many times what ends the polish.
+# Starts are compared once a step gains less than so many times the final tolerance.
 COARSE = 10.0
 
 
 @dataclass(frozen=True, eq=False)
 class JunctionJob:
-    """Data, a junction tree over it and settings: all that a way of learning needs."""
+    """Data, a junction tree over it and settings: all that a learner needs."""
 
     table: Table
     junction: JunctionTree
     ties: Ties
     moments: CountedMoments
-    shown: Moments  # what spectral learning is shown: these moments, or their means over places
+    shown: Moments  # for spectral learning: the moments, or their means over positions
     settings: Settings
     report: Callable[[float, str], None]
 
@@ -85,13 +85,13 @@ class JunctionJob:
 
 
 def learn_auto(job: JunctionJob) -> Learnt:
-    """Moment start of a tree within the graph and a few random ones; accelerated MAP-EM from the best.
+    """Moment start of a spanning tree and a few random starts; accelerated MAP-EM from the best.
 
-    Held-out rows choose how many pseudo-counts there are.
+    Held-out rows choose the pseudo-counts.
     """
     ties = job.ties
     starts = _starts(job)
-    strength, tried = _chosen_strength(job, starts)
+    strength, tried = _select_pseudo_counts(job, starts)
     polished = _polish(job, job.expectation(job.table), job.prior(strength, strength / 2))
     gain = GAIN_PER_PARAMETER * ties.n_parameters
     runs = [polished(each, COARSE * gain, f"start {n + 1}") for n, each in enumerate(starts)]
@@ -106,7 +106,7 @@ def learn_auto(job: JunctionJob) -> Learnt:
 
 
 def _starts(job: JunctionJob) -> list[Array]:
-    """The moment start, and some random ones."""
+    """The moment start, and random ones."""
     from tacit.junction.learn.start import skeleton_start
 
     rng = np.random.default_rng(job.settings.seed)
@@ -130,16 +130,16 @@ def _polish(
             AbsoluteGain(least),
             normalise=lambda each: normalise_rows(job.ties, each),
             max_iter=job.settings.max_iter,
-            progress=_told(job, text),
+            progress=_progress(job, text),
         )
 
     return polished
 
 
-def _chosen_strength(
+def _select_pseudo_counts(
     job: JunctionJob, starts: Sequence[Array]
 ) -> tuple[float, list[dict[str, float]]]:
-    """Pseudo-counts of leaf rows, as many as held-out rows ask for, and what was tried."""
+    """The best pseudo-counts of leaf rows on held-out rows, and the scores of all candidates."""
     first = _prior_strength(job, starts[0])
     chosen = job.settings.pseudo_counts
     if not isinstance(chosen, str):
@@ -167,8 +167,8 @@ def learn_em(job: JunctionJob) -> Learnt:
     runs = []
     for number, seed in enumerate(np.random.SeedSequence(settings.seed).spawn(settings.n_restarts)):
         start = random_parameters(ties, np.random.default_rng(seed))
-        told = _told(job, f"EM {number + 1} of {settings.n_restarts}")
-        runs.append(run_em(step, start, rule, max_iter=settings.max_iter, progress=told))
+        progress = _progress(job, f"EM {number + 1} of {settings.n_restarts}")
+        runs.append(run_em(step, start, rule, max_iter=settings.max_iter, progress=progress))
     best = max(runs, key=lambda run: run.objective)
     table = [
         {"objective": run.objective, "n_steps": run.n_steps, "converged": run.converged}
@@ -190,7 +190,7 @@ def learn_online_em(job: JunctionJob, schedule: Schedule | None = None) -> Learn
     prior = job.prior(MOST_PSEUDO_COUNTS, MOST_PSEUDO_COUNTS / 2)
     schedule = schedule or Schedule(n_passes=min(settings.max_iter, Schedule().n_passes))
     start = random_parameters(ties, np.random.default_rng(seeds[1]))
-    found = run_stepwise_em(batches, ties, prior, start, schedule, _told(job, "stepwise EM"))
+    found = run_stepwise_em(batches, ties, prior, start, schedule, _progress(job, "stepwise EM"))
     return _learnt(job, found, {})
 
 
@@ -210,7 +210,7 @@ def learn_spectral(job: JunctionJob) -> Learnt:
     return Learnt(found.network, found.report.as_dict())
 
 
-JUNCTION_WAYS: dict[str, Callable[[JunctionJob], Learnt]] = {
+JUNCTION_LEARNERS: dict[str, Callable[[JunctionJob], Learnt]] = {
     "auto": learn_auto,
     "spectral": learn_spectral,
     "em": learn_em,
@@ -237,7 +237,7 @@ def _prior_strength(job: JunctionJob, start: Array) -> float:
     return min(max(strength, FEWEST_PSEUDO_COUNTS), MOST_PSEUDO_COUNTS)
 
 
-def _told(job: JunctionJob, text: str) -> Callable[[int, float], None] | None:
+def _progress(job: JunctionJob, text: str) -> Callable[[int, float], None] | None:
     if job.report is silent:
         return None
 

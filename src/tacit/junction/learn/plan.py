@@ -1,4 +1,4 @@
-"""What learning a junction tree would take, before anything is learnt."""
+"""The size of a junction tree and the cost of learning it, before anything is learnt."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class JunctionPlan:
     n_parameters : int
         Free parameters that EM learns.
     step_operations : float
-        Multiplications of one EM step, rows all different.
+        Multiplications of one EM step if all rows differ.
     message_bytes : int
         Memory of the messages of one EM step.
     moment_cells : int
-        Cells of the largest joint table that spectral learning may ask for.
+        Cells of the largest joint table of spectral learning.
     """
 
     treewidth: int
@@ -87,7 +87,7 @@ def plan_of(junction: JunctionTree, ties: Ties, n_rows: int, features: int) -> J
 
 
 def _largest_table(junction: JunctionTree, features: int) -> int:
-    """Cells of the joint table of a node's branches, were every side as wide as it may be."""
+    """Cells of the largest joint table of a node's branches, with every side as wide as possible."""
     from tacit.junction.learn.separators import MOST_GROUP_CELLS
 
     tree, most = junction.tree, 1

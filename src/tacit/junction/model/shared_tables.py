@@ -24,8 +24,8 @@ from tacit.messages.network import Layout, Tables, layout
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_REMEMBERED: dict[object, tuple[JunctionTree, Ties]] = {}
-_MOST_REMEMBERED = 32
+_CACHE: dict[object, tuple[JunctionTree, Ties]] = {}
+_MAX_CACHED = 32
 
 
 class Family(NamedTuple):
@@ -37,7 +37,7 @@ class Family(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Parameters that one family, or several alike, have: one row per joint state of the parents."""
+    """Parameters of one family, or shared by several: one row per joint state of the parents."""
 
     name: str
     families: tuple[Family, ...]
@@ -53,7 +53,7 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Ties:
-    """How the tables of a junction tree are made of parameters."""
+    """Parameter tying: how the tables of a junction tree are products of parameters."""
 
     junction: JunctionTree
     layout: Layout
@@ -85,7 +85,7 @@ class Ties:
         return out
 
     def mass(self, counts: Array) -> Array:
-        """What expected counts of table entries are as counts of the parameters."""
+        """Expected counts of the parameters, from those of table entries."""
         found = np.zeros(self.size + 2)
         for place in self.factors:
             found += np.bincount(place, weights=counts, minlength=self.size + 2)
@@ -238,7 +238,7 @@ def _node_factors(
 
 
 def _calibrated(lay: Layout, values: Array) -> Tables:
-    """Tables whose rows sum to one, of the same joint distribution: what is below a row moves up."""
+    """Tables of the same joint distribution whose rows sum to one: sums move up to the parent."""
     tree = lay.tree
     below = [np.ones(k) for k in lay.n_states]
     out = values.copy()
@@ -263,7 +263,7 @@ def tied(
     states: Mapping[str, int],
     shared: Mapping[str, str],
 ) -> tuple[JunctionTree, Ties]:
-    """The junction tree of a graph and its ties; remembered, because a graph is often fitted many times."""
+    """The junction tree of a graph and its ties; cached, because a graph is often fitted many times."""
     links = graph.parents if graph.parents is not None else graph.neighbours
     key = (
         graph.parents is None,
@@ -272,9 +272,9 @@ def tied(
         tuple((name, states[name]) for name in graph.variables if name in states),
         tuple(sorted(shared.items())),
     )
-    if key not in _REMEMBERED:
-        while len(_REMEMBERED) >= _MOST_REMEMBERED:
-            _REMEMBERED.pop(next(iter(_REMEMBERED)))
+    if key not in _CACHE:
+        while len(_CACHE) >= _MAX_CACHED:
+            _CACHE.pop(next(iter(_CACHE)))
         junction = junction_tree(graph, columns, states)
-        _REMEMBERED[key] = (junction, ties(junction, shared))
-    return _REMEMBERED[key]
+        _CACHE[key] = (junction, ties(junction, shared))
+    return _CACHE[key]

@@ -1,4 +1,4 @@
-"""Moments of a homogeneous chain: joint tables are means over all places where they could stand."""
+"""Moments of a homogeneous chain: joint tables averaged over all positions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ShiftedMoments:
-    """Moments of columns in time, each table the mean of those of all shifts that fit.
+    """Moments of columns in time, each table the mean over all shifts within the chain.
 
-    What is learnt from them takes the chain to be the same at all times, its start included.
+    A model learnt from them assumes a stationary chain.
     """
 
     single: Moments

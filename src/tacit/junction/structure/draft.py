@@ -1,4 +1,4 @@
-"""A junction tree in the making: cliques and separators, then fewer and smaller nodes."""
+"""A mutable junction tree: cliques and separators, then fewer and smaller nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST_BRANCHES = 3
 
 
 class JunctionDraft:
-    """A junction tree in the making: nodes are numbers, with their variables, neighbours and leaves."""
+    """A mutable junction tree: numbered nodes with their variables, neighbours and leaves."""
 
     def __init__(
         self,
