@@ -1,4 +1,4 @@
-"""The picture of states and moves: what is drawn, what is left out, and that labels do not meet."""
+"""The picture of states and transitions: what is drawn, what is left out, and that labels do not meet."""
 
 import itertools
 
@@ -79,8 +79,8 @@ def test_what_is_left_out_is_noted():
     model = model_of(transitions)
     visits = model.parameters_.stationary
     note = plot.transitions(model).texts[-1].get_text().replace("\n", " ")
-    assert "moves of 5% and more" in note
-    assert f"({100 * visits[0] * 0.04:.0f}% of all moves are not drawn)" in note
+    assert "transitions of 5% and more" in note
+    assert f"({100 * visits[0] * 0.04:.0f}% of all transitions are not drawn)" in note
     assert "not drawn" not in plot.transitions(model, least=0.0).texts[-1].get_text()
 
 

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 Report = Callable[[float, str], None]
 
 _PICTURE = "tacit-demo-tree.png"
-_TRAINED = 2 / 3  # share of the rows that is learnt from
-_HIDDEN = 0.2  # share of the held-out cells that is hidden and filled in again
+_TRAINED = 2 / 3  # fraction of the rows that is learnt from
+_HIDDEN = 0.2  # fraction of the held-out cells that is hidden and filled in again
 # Of EM, which calls held-out rows impossible without any.
 _PSEUDO_COUNTS = 1.0
-# What is asked: a column and one of its values, given others.
+# Queries: a column and one of its values, given others.
 _QUESTIONS: list[tuple[str, str, dict[str, str]]] = [
     ("diagnosis", "malignant", {"mean_texture": "high", "worst_concavity": "high"}),
     ("worst_area", "high", {"diagnosis": "benign", "mean_compactness": "high"}),
@@ -75,7 +75,7 @@ def demo(
     ] = 0,
     json: Json = False,
 ) -> None:
-    """Learn a latent tree of a real table, compare it, ask it questions, fill gaps, draw it."""
+    """Learn a latent tree of a real table, compare it, query it, fill in missing cells, draw it."""
     from tacit.cli.output import print_json
     from tacit.datasets import breast_cancer_table
     from tacit.errors import MissingDataError
@@ -87,7 +87,7 @@ def demo(
         seconds = _warm_up()
         train, test = _split(breast_cancer_table(), seed)
         model, contenders = _contenders(train, test, report)
-        report(0.8, "asking")
+        report(0.8, "queries")
         answers = [_answer(model, test, *question) for question in _QUESTIONS]
         filled = _fill(model, train, test, seed)
         report(0.9, "drawing")
@@ -164,8 +164,8 @@ def _contenders(train: Columns, test: Columns, report: Report) -> tuple[Any, lis
         },
         f"latent tree, {k} states": {},
     }
-    for name, way in rivals.items():
-        found.append(timed(name, LatentTree(k, **settings, **way)))
+    for name, options in rivals.items():
+        found.append(timed(name, LatentTree(k, **settings, **options)))
     found.append(replace(chosen, name=f"latent tree that chose {k} states itself"))
     return model, found
 
@@ -283,7 +283,7 @@ def _print(
         table.add_row(each.name, f"{each.score:.2f}", f"{each.seconds:.2f}", style=style)
     out.print(table)
     out.print(f"Compiling before that took {compiling:.1f} seconds; it is kept for the next run.\n")
-    out.print("Asked:")
+    out.print("Queries:")
     for answer in answers:
         out.print(_sentence(answer), markup=False)
     share = filled.n_right / filled.n_cells

@@ -106,7 +106,7 @@ def model_that_can(path: Path, ability: str, lacks: str, *kinds: Kind) -> Any:
 def check_can(fitted: Any, ability: str, lacks: str, *kinds: Kind) -> None:
     """Raise a `NotAvailableError` that names the right commands where a model cannot do something.
 
-    What depends on how the model was learnt is refused by the model itself, which knows the way out.
+    What depends on how the model was learnt is refused by the model itself, with advice of its own.
     """
     if fitted.kind not in (kinds or _GENERAL) or ability not in fitted.abilities:
         raise not_available(fitted, f"has no {lacks}")

@@ -52,7 +52,7 @@ class Program(TyperGroup):
     """A group of commands in which an error that Tacit raised on purpose is one line and exit code 1."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was asked for."""
+        """Run the command."""
         try:
             with _warnings_as_lines():
                 return super().invoke(ctx)
@@ -105,7 +105,7 @@ def _program(
 ) -> None:
     """Latent-variable models learnt by linear algebra.
 
-    Learn a model from a table or from sequences (fit), then ask it anything. Tables are CSV, TSV or
+    Learn a model from a table or from sequences (fit), then query it. Tables are CSV, TSV or
     Parquet files; models are .tacit files. `tacit demo` shows all of it in a minute.
     """
 

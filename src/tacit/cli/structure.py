@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Method(StrEnum):
-    """Ways of learning a tree."""
+    """Methods of structure learning."""
 
     refined_joining = "refined-joining"
     neighbor_joining = "neighbor-joining"

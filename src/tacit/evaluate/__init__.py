@@ -1,4 +1,4 @@
-"""How good is it: held-out scores and distances between models."""
+"""Measures of models: held-out scores, distances between models, F1 of brackets, quality of topics."""
 
 from tacit.evaluate.held_out import kl, l1_error
 from tacit.evaluate.parsing import grammar_scores, parser_scores

@@ -15,7 +15,7 @@ Permutation = NDArray[np.int64]
 
 
 def splits(topology: Topology) -> set[frozenset[str]]:
-    """The ways in which single edges divide the observed variables in two.
+    """Bipartitions of the observed variables by single edges.
 
     Returns
     -------

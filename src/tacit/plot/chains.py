@@ -1,4 +1,4 @@
-"""The picture of the states of a chain and of the moves between them."""
+"""The picture of the states of a chain and of the transitions between them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_WIDEST = 0.6  # line of a move that is certain
+_WIDEST = 0.6  # line of a transition that is certain
 _PALEST = 0.5
-_FLOOR = 0.05  # moves that are never drawn unless asked for
+_FLOOR = 0.05  # transitions that are never drawn unless asked for
 
 
 def transitions(
@@ -31,12 +31,12 @@ def transitions(
     max_states: int = 40,
     max_label: int = 16,
 ) -> Axes:
-    """A picture of hidden states and of the moves between them.
+    """A picture of hidden states and of the transitions between them.
 
     The larger a disc the more often its state is visited; the wider its dark outline the more sequences
-    start there. The wider a line the likelier the move, to the state at its arrow; a ring beside a disc is a
-    state that follows itself. Beside each state stand the symbols that it shows most often, of an automaton
-    also its end; of numbers, their mean and standard deviation.
+    start there. The wider a line the more likely the transition to the state at its arrow; a ring beside a
+    disc is a transition to the same state. Beside each state are the symbols that it emits most often, of an
+    automaton also its end; of numbers, their mean and standard deviation.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ def transitions(
     ax : matplotlib.axes.Axes, optional
         Where to draw; its axis lines are taken away.
     least : float or "auto"
-        Moves that are less likely are left out; what that amounts to is noted below the picture. "auto":
-        0.05, or more where that would draw too many lines.
+        Transitions that are less likely are left out; how many is noted below the picture. "auto": 0.05, or
+        more where that would draw too many lines.
     n_symbols : int
         Symbols beside each state, at most.
     max_states : int
@@ -80,7 +80,7 @@ def transitions(
         raise ArgumentError(f"n_symbols={n_symbols}, max_states={max_states}; give 0 or 1 and more")
     states = _states_of(model, n_symbols, max_label)
     chosen = np.sort(np.argsort(-states.visits, kind="stable")[:max_states])
-    threshold = _threshold(states.moves[np.ix_(chosen, chosen)], least)
+    threshold = _threshold(states.transitions[np.ix_(chosen, chosen)], least)
     note = _note(states, chosen, threshold)
     shown = states.only(chosen)
     ring = Ring.of(shown)
@@ -97,7 +97,7 @@ def transitions(
     ax.set_aspect("equal")
     ax.set_xlim(left, right)
     ax.set_ylim(bottom, top)
-    _draw_moves(ax, ring, threshold, font)
+    _draw_transitions(ax, ring, threshold, font)
     _draw_discs(ax, ring, font)
     _draw_labels(ax, ring, font)
     look: Any = {"color": style.DIM, "ha": "center", "va": "bottom", "linespacing": LINE}
@@ -118,17 +118,19 @@ def _states_of(model: Any, n_symbols: int, max_label: int) -> States:
         part = model.parts_[int(np.argmax(model.weights_))]
         visits = np.maximum(part.automaton.past, 0.0)
         symbols = [*(style.shortened(each, max_label) for each in model.symbols_), "(end)"]
-        start, moves, end = part.initial, part.through, True
+        start, transitions, end = part.initial, part.through, True
         labels = [_likely(row, symbols, n_symbols) for row in part.emit]
     else:
         learnt = model.parameters_
-        start, moves, end = learnt.initial, learnt.transitions, False
+        start, transitions, end = learnt.initial, learnt.transitions, False
         visits = np.maximum(learnt.stationary, 0.0)
         named = [style.shortened(each, max_label) for each in model.symbols_ or model.names_]
         labels = model._described(named, n_symbols)  # noqa: SLF001  in the model's own words
     total = float(visits.sum())
     shares = visits / total if total > 0 else np.full(len(start), 1 / len(start))
-    return States([str(each) for each in range(len(start))], shares, start, moves, labels, end)
+    return States(
+        [str(each) for each in range(len(start))], shares, start, transitions, labels, end
+    )
 
 
 def _likely(row: Array, symbols: list[str], n_symbols: int) -> list[str]:
@@ -141,29 +143,29 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f}%"
 
 
-def _threshold(moves: Array, least: float | str) -> float:
-    """Below which moves are left out: such that three lines for each state are drawn, or 20 in all."""
+def _threshold(transitions: Array, least: float | str) -> float:
+    """Below which transitions are left out: such that three lines for each state are drawn, or 20 in all."""
     if not isinstance(least, str):
         return float(least)
-    between = np.sort(moves[~np.eye(len(moves), dtype=np.bool_)])[::-1]
-    most = max(3 * len(moves), 20)
+    between = np.sort(transitions[~np.eye(len(transitions), dtype=np.bool_)])[::-1]
+    most = max(3 * len(transitions), 20)
     floor = _FLOOR if len(between) <= most else max(_FLOOR, float(between[most]))
     return float(np.ceil(100 * floor - 1e-9) / 100)
 
 
 def _note(states: States, chosen: NDArray[np.int64], threshold: float) -> str:
     """What is drawn, and what is left out."""
-    flow = states.visits[:, None] * states.moves
+    flow = states.visits[:, None] * states.transitions
     drawn = np.zeros_like(flow, dtype=np.bool_)
-    drawn[np.ix_(chosen, chosen)] = states.moves[np.ix_(chosen, chosen)] >= threshold
+    drawn[np.ix_(chosen, chosen)] = states.transitions[np.ix_(chosen, chosen)] >= threshold
     gone = 1 - float(flow[drawn].sum() / max(flow.sum(), 1e-300))
     parts = [
         "size: visits",
         "dark outline: starts",
-        f"lines: moves of {_percent(threshold)} and more",
+        f"lines: transitions of {_percent(threshold)} and more",
     ]
     if gone >= 0.005:
-        parts[-1] += f" ({_percent(gone)} of all moves are not drawn)"
+        parts[-1] += f" ({_percent(gone)} of all transitions are not drawn)"
     if len(chosen) < len(states.names):
         share = _percent(float(states.visits[chosen].sum()))
         parts.append(f"{len(chosen)} of {len(states.names)} states, with {share} of the visits")
@@ -173,19 +175,19 @@ def _note(states: States, chosen: NDArray[np.int64], threshold: float) -> str:
 # -- how it looks -------------------------------------------------------------------------------------
 
 
-def _line_look(move: float, font: float) -> dict[str, Any]:
+def _line_look(transition: float, font: float) -> dict[str, Any]:
     return {
-        "linewidth": max(_WIDEST * move * font, 0.6),
-        "alpha": _PALEST + (0.95 - _PALEST) * min(1.5 * move, 1.0),
+        "linewidth": max(_WIDEST * transition * font, 0.6),
+        "alpha": _PALEST + (0.95 - _PALEST) * min(1.5 * transition, 1.0),
     }
 
 
-def _draw_moves(ax: Axes, ring: Ring, threshold: float, font: float) -> None:
+def _draw_transitions(ax: Axes, ring: Ring, threshold: float, font: float) -> None:
     from matplotlib.patches import Circle, FancyArrowPatch
 
-    places, moves = ring.places, ring.states.moves
-    for i, j in zip(*np.nonzero((moves >= threshold) & (moves > 0)), strict=True):
-        look = _line_look(float(moves[i, j]), font)
+    places, transitions = ring.places, ring.states.transitions
+    for i, j in zip(*np.nonzero((transitions >= threshold) & (transitions > 0)), strict=True):
+        look = _line_look(float(transitions[i, j]), font)
         if i == j:
             round_ = ring.loop(i)
             middle = ring.outwards(i, 0.7 * round_)

@@ -116,7 +116,7 @@ def _numbers(series: ArrayLike, n_ahead: int) -> Array:
 
 
 def _one(found: Any) -> Array:
-    """The answers of the only sequence that was asked about."""
+    """The values of the only sequence."""
     return found if isinstance(found, np.ndarray) else np.asarray(found[0])
 
 

@@ -27,7 +27,7 @@ SPACE = 0.5  # between a histogram and the name beside it
 _N_BARS = 24  # of a column of numbers
 _FINE = 8  # places at which the density is looked up within a bar
 _TAILS = (0.005, 0.995)  # what lies farther out is not shown
-_GAP = 0.25  # between two categories, as a share of what each has
+_GAP = 0.25  # between two categories, as a fraction of the width of each
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +40,12 @@ class Histogram:
 
 
 def histograms_of(model: Any) -> dict[str, Histogram]:
-    """By the names of the tree's leaves, what a fitted model tells of each column when nothing is given.
+    """By the names of the tree's leaves, the marginal distribution of each column.
 
     Raises
     ------
     NotAvailableError
-        The model cannot be asked.
+        The model has no distributions of columns.
     """
     if not can(model, "predict"):
         raise NotAvailableError(

@@ -74,16 +74,16 @@ def posterior(
     """
     plt = style.pyplot()
     check_can(model, "paths", "has no hidden states over time; pass a fitted HMM")
-    shares, labels = _read(model, sequence, max_label)
-    end = len(shares) if last is None else last
-    if not 0 <= first < end <= len(shares):
+    posteriors, labels = _read(model, sequence, max_label)
+    end = len(posteriors) if last is None else last
+    if not 0 <= first < end <= len(posteriors):
         raise ArgumentError(
-            f"first={first}, last={last}; the sequence has the positions 0 to {len(shares) - 1}"
+            f"first={first}, last={last}; the sequence has the positions 0 to {len(posteriors) - 1}"
         )
-    shares, labels = shares[first:end], labels[first:end]
+    posteriors, labels = posteriors[first:end], labels[first:end]
     times = np.arange(first, end)
     if ax is None:
-        height = 2.4 if shares.shape[1] <= _AREAS else 1.2 + 0.13 * max(shares.shape[1], 12)
+        height = 2.4 if posteriors.shape[1] <= _AREAS else 1.2 + 0.13 * max(posteriors.shape[1], 12)
         wanted = _BESIDE + _needed(labels) * len(labels)
         width = max(wanted, 4.0) if wanted <= _WIDEST else 9.0
         _, ax = plt.subplots(figsize=(width, height), layout="constrained")
@@ -91,10 +91,10 @@ def posterior(
     else:
         box = ax.bbox.transformed(ax.figure.dpi_scale_trans.inverted())  # in inches
         room = box.width / len(labels)
-    if shares.shape[1] <= _AREAS:
-        _draw_areas(ax, times, shares)
+    if posteriors.shape[1] <= _AREAS:
+        _draw_areas(ax, times, posteriors)
     else:
-        _draw_rows(ax, times, shares)
+        _draw_rows(ax, times, posteriors)
     ax.set_xlim(first - 0.5, end - 0.5)
     _mark_positions(ax, times, labels, room)
     ax.spines[["top", "right"]].set_visible(False)
@@ -118,11 +118,11 @@ def _read(model: Any, sequence: Any, max_label: int) -> tuple[Array, list[str]]:
     return found, [shown[code] if code >= 0 else "?" for code in read.codes.tolist()]
 
 
-def _draw_areas(ax: Axes, times: NDArray[np.int64], shares: Array) -> None:
+def _draw_areas(ax: Axes, times: NDArray[np.int64], posteriors: Array) -> None:
     """One area for each state, in steps, from the first at the bottom."""
     edges = np.append(times, times[-1] + 1) - 0.5
-    tops = np.cumsum(shares, axis=1)
-    for state in range(shares.shape[1]):
+    tops = np.cumsum(posteriors, axis=1)
+    for state in range(posteriors.shape[1]):
         low = tops[:, state - 1] if state else np.zeros(len(times))
         ax.fill_between(
             edges,
@@ -138,18 +138,18 @@ def _draw_areas(ax: Axes, times: NDArray[np.int64], shares: Array) -> None:
     ax.legend(fontsize=8, ncols=6, handlelength=1.2, columnspacing=1.2, **style.legend_place(ax))
 
 
-def _draw_rows(ax: Axes, times: NDArray[np.int64], shares: Array) -> None:
+def _draw_rows(ax: Axes, times: NDArray[np.int64], posteriors: Array) -> None:
     """One row of shades for each state, the first at the top."""
     from matplotlib.colors import LinearSegmentedColormap
 
     shades = LinearSegmentedColormap.from_list(
         "shades", ["#FFFFFF", style.SKY, style.BLUE, "#002B45"]
     )
-    k = shares.shape[1]
+    k = posteriors.shape[1]
     mesh = ax.pcolormesh(
         np.append(times, times[-1] + 1) - 0.5,
         np.arange(k + 1) - 0.5,
-        shares.T,
+        posteriors.T,
         cmap=shades,
         vmin=0.0,
         vmax=1.0,

@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 # All sizes are in units of the font size, which is a unit of both axes.
 LINE = 1.25  # of text
-SMALL = 0.85  # font of labels, as a share
+SMALL = 0.85  # font of labels, as a fraction
 NOTE = 0.78
 _LEAST_DISC, _LARGEST_DISC = 0.8, 1.7  # radii
 _FEW = 10  # states up to which labels stand upright, one symbol in a line
@@ -26,9 +26,9 @@ class States:
     """What is drawn of hidden states."""
 
     names: list[str]  # (state,)
-    visits: Array  # (state,)  shares
+    visits: Array  # (state,)  fractions
     start: Array  # (state,)
-    moves: Array  # (state, next state)
+    transitions: Array  # (state, next state)
     labels: list[list[str]]  # (state,)  lines
     end: bool  # whether the model says where sequences end
 
@@ -39,7 +39,7 @@ class States:
             names=[self.names[each] for each in chosen],
             visits=self.visits[chosen],
             start=self.start[chosen],
-            moves=self.moves[np.ix_(chosen, chosen)],
+            transitions=self.transitions[np.ix_(chosen, chosen)],
             labels=[self.labels[each] for each in chosen],
         )
 
@@ -136,9 +136,9 @@ class Ring:
 
 
 def _round_order(states: States) -> NDArray[np.int64]:
-    """The order of states around the circle: frequent moves are short, by swapping pairs while it helps."""
+    """The order of states around the circle: frequent transitions are short; pairs are swapped."""
     k = len(states.names)
-    flow = states.visits[:, None] * states.moves
+    flow = states.visits[:, None] * states.transitions
     flow = flow + flow.T
     gap = np.abs(np.arange(k)[:, None] - np.arange(k))
     gap = np.minimum(gap, k - gap)

@@ -1,4 +1,4 @@
-"""Colours and fonts of all pictures, and the door to matplotlib."""
+"""Colours and fonts of all pictures, and the import of matplotlib."""
 
 from __future__ import annotations
 

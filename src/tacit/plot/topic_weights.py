@@ -25,7 +25,7 @@ def topics(
     n_words: int = 8,
     max_label: int = 80,
 ) -> Axes:
-    """How much of all documents each topic is, as bars from the heaviest on, with its likeliest words.
+    """Weights of topics as bars, the heaviest first, with the most likely words of each.
 
     Parameters
     ----------
@@ -79,11 +79,11 @@ def topics(
     ax.tick_params(axis="y", length=0)
     ax.set_xlim(0.0, 1.05 * max(float(weights.max()), 1e-12))
     ax.locator_params(axis="x", nbins=4)
-    told = "share of all words" if model.topics_.model == "lda" else "share of all documents"
+    label = "share of all words" if model.topics_.model == "lda" else "share of all documents"
     left = len(model.topics_.weights) - len(weights)
     if left:
-        told += f"\nand {left} more topic{'s' if left > 1 else ''}"
-    ax.set_xlabel(told)
+        label += f"\nand {left} more topic{'s' if left > 1 else ''}"
+    ax.set_xlabel(label)
     ax.grid(axis="x", color="#DDDDDD", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right", "left"]].set_visible(False)

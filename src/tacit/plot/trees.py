@@ -75,7 +75,7 @@ def tree(
     Raises
     ------
     NotAvailableError
-        The model has no tree: it was not fitted, or is no tree model. Or histograms are asked for of
+        The model has no tree: it was not fitted, or is no tree model. Or histograms are wanted of
         something that is no fitted model.
     DependencyError
         matplotlib is not installed.

@@ -75,7 +75,7 @@ def category_answer(fitted: Any, target: Sequence[str], known: Mapping[str, Sequ
         return fitted.query(target, given=given)
     if len(target) > 1:
         raise NotAvailableError(
-            f"{type(fitted).__name__} tells the probabilities of one column at a time; ask for "
+            f"{type(fitted).__name__} gives the probabilities of one column at a time; query "
             f"{target[0]!r} alone, or fit a kernel-tree"
         )
     rows = rows_of_given(known)

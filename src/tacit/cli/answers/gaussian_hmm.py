@@ -1,7 +1,7 @@
-"""The answers of a hidden Markov model whose states show normal numbers.
+"""Answers of a hidden Markov model whose states emit numbers.
 
 A table holds sequences of numbers in the long form, where a column says to which sequence a row belongs; or
-all its columns together are one sequence. A model remembers in its diagnostics which way it was taught.
+all its columns together are one sequence. The diagnostics of a model hold the layout of its training data.
 """
 
 from __future__ import annotations

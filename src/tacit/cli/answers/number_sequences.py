@@ -1,8 +1,8 @@
 """Tables as sequences of numbers, and the answers of a model of such sequences.
 
-A table holds them in one of three ways: every column is a sequence of its own; one column says to which
+A table holds them in one of three layouts: every column is a sequence of its own; one column says to which
 sequence a row belongs, and the others are what was seen (the long form); or all columns together are one
-sequence. A model remembers in its diagnostics which way it was taught.
+sequence. The diagnostics of a model hold the layout of its training data.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def read_sequences(table: pa.Table, *, label: str | None = None, together: bool 
 
 
 def sequences_for(fitted: Any, path: Path) -> Read:
-    """The sequences of a file, held in the way that a model was taught."""
+    """The sequences of a file, laid out as the model's training data."""
     from tacit.cli.answers.table_files import arrow_table
     from tacit.core.input.number_matrix import read_numbers
     from tacit.core.input.table import unknown_column_text

@@ -1,6 +1,6 @@
 """Files as sequences of symbols, and the answers of a model of such sequences.
 
-A file holds them in any way that `data.sequence_files` reads. Of tables with a row for each symbol a
+A file holds them in any format that `data.sequence_files` reads. Of tables with a row for each symbol a
 model remembers in its diagnostics which columns they were.
 """
 
@@ -101,7 +101,7 @@ def _fasta_names(path: Path) -> list[str] | None:
 
 
 def sequences_for(fitted: Any, path: Path) -> Read:
-    """The sequences of a file, held in the way that a model was taught."""
+    """The sequences of a file, laid out as the model's training data."""
     from tacit.sequences.data.sequence_files import TABLE_SUFFIXES, plain_suffix
 
     layout = fitted.diagnostics_.get(LAYOUT, {}) if plain_suffix(path) in TABLE_SUFFIXES else {}

@@ -23,7 +23,7 @@ class Kind(StrEnum):
 
 
 class Learn(StrEnum):
-    """Ways of learning a probabilistic automaton."""
+    """Learners of a probabilistic automaton."""
 
     auto = "auto"
     em = "em"

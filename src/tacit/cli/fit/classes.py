@@ -15,7 +15,7 @@ FEWEST_COLUMNS = 3  # two could be of any classes
 
 
 class Learn(StrEnum):
-    """Ways of learning the tables of classes."""
+    """Learners of the tables of classes."""
 
     auto = "auto"
     tensor = "tensor"
@@ -41,7 +41,7 @@ def classes(
 ) -> None:
     """Learn latent classes from the table DATA: rows fall into groups within which columns are independent.
 
-    Numbers are cut into bins. `tacit predict --states` tells the class of each row.
+    Numbers are cut into bins. `tacit predict --states` gives the class of each row.
 
     For example: tacit fit classes train.csv -k 4 -o classes.tacit
     """

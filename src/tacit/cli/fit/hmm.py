@@ -13,7 +13,7 @@ from tacit.cli.groups import unfolded
 
 
 class Learn(StrEnum):
-    """Ways of learning."""
+    """Learners."""
 
     auto = "auto"
     spectral = "spectral"
@@ -30,7 +30,7 @@ class Emissions(StrEnum):
 
 
 class Covariance(StrEnum):
-    """How columns hang together within a state."""
+    """The covariance of columns within a state."""
 
     full = "full"
     diagonal = "diagonal"

@@ -13,7 +13,7 @@ from tacit.cli.options import Data
 
 
 class Learn(StrEnum):
-    """Ways of learning a junction tree's parameters."""
+    """Learners of a junction tree's parameters."""
 
     auto = "auto"
     spectral = "spectral"
@@ -92,7 +92,7 @@ def junction(
 
 
 def _model(graph: str | None, order: int | None, chains: int | None, *, homogeneous: bool) -> Any:
-    """The estimator that was asked for."""
+    """The estimator that the options name."""
     from tacit import FactorialHMM, HigherOrderHMM, LatentJunctionTree
     from tacit.junction.files.graphs import read_graph
 

@@ -13,7 +13,7 @@ from tacit.cli.options import Data
 
 
 class Learn(StrEnum):
-    """Ways of learning densities."""
+    """Learners of densities."""
 
     auto = "auto"
     spectral = "spectral"

@@ -1,4 +1,4 @@
-"""What the sub-commands of `tacit fit` share: options, learning from files, a word at the end."""
+"""What the sub-commands of `tacit fit` share: options, learning from files, a line about the result."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from tacit.cli.options import Data
 
 
 class Learn(StrEnum):
-    """Ways of learning a tree's parameters."""
+    """Learners of a tree's parameters."""
 
     auto = "auto"
     spectral = "spectral"

@@ -32,7 +32,7 @@ def export(
 ) -> None:
     """Write a model as a Bayesian network (BIF), or its tree as Newick text.
 
-    Of a mixture, BIF holds the one tree that is asked for, and Newick one tree per line.
+    Of a mixture, BIF holds the tree of --component, and Newick one tree per line.
     """
     from tacit.cli.answers.trees import trees_of
     from tacit.cli.kinds import model_that_can

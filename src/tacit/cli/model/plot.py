@@ -58,7 +58,7 @@ def plot(
     Of a hidden Markov model or an automaton, its states and transitions, or the posterior of the states
     of a sequence.
     Of topics, their weights and words.
-    Of a mixture the heaviest tree is drawn, or the one asked for. With --density and --given COLUMN=A|B
+    Of a mixture the heaviest tree is drawn, or that of --component. With --density and --given COLUMN=A|B
     there is one curve for each value, numbers as well.
 
     For example: tacit plot model.tacit -o income.svg --density income --given "smoker=yes|no"
