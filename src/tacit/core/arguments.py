@@ -1,4 +1,4 @@
-"""Arguments of estimators, checked once at the door."""
+"""Checks of the arguments of estimators."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def did_you_mean(value: object, known: Iterable[Any]) -> str:
 
 def near_to(value: object, known: Iterable[Any]) -> list[Any]:
     """The one of the known names that is near to a text, if any is."""
-    texts = {str(each).casefold(): each for each in known}
+    texts = {str(name).casefold(): name for name in known}
     text = str(value).casefold()
     near = difflib.get_close_matches(text, texts, n=1) if len(text) > 1 else []
-    return [texts[each] for each in near]
+    return [texts[name] for name in near]
 
 
 def check_count(

@@ -1,4 +1,4 @@
-"""What scikit-learn is told of estimators of text."""
+"""The tags by which scikit-learn knows estimators of text."""
 
 from __future__ import annotations
 

@@ -36,18 +36,18 @@ def surely_better(one: Array, other: Array, weights: Array | None, margin: float
     return bool(mean > margin * np.sqrt(spread / weights.sum()))
 
 
-def smallest_enough(tried: Sequence[Array], weights: Array | None) -> int:
+def smallest_enough(scores: Sequence[Array], weights: Array | None) -> int:
     """The place of the model to keep: a larger one only where it is better than the best so far by a margin.
 
     Parameters
     ----------
-    tried : sequence of (row,)
+    scores : sequence of (row,)
         Log-likelihoods of the same rows under models from small to large.
     weights : (row,), optional
         How often each row is there.
     """
     best = 0
-    for place, rows in enumerate(tried):
-        if surely_better(rows, tried[best], weights, MARGIN):
+    for place, rows in enumerate(scores):
+        if surely_better(rows, scores[best], weights, MARGIN):
             best = place
     return best

@@ -100,23 +100,23 @@ def profile(
     names : mapping of column to categories
     n_states : int
     most : int
-        How many are told of each state.
+        How many are listed for each state.
 
     Returns
     -------
     list of list of (column, category, probability in the state, probability overall)
         Those first that tell most: p log(p / overall).
     """
-    found: list[list[tuple[str, Any, float, float]]] = []
+    profiles: list[list[tuple[str, Any, float, float]]] = []
     for state in range(n_states):
-        told = [
+        lifts = [
             (float(p[state, c] * np.log(p[state, c] / overall[column][c])), column, c)
             for column, p in tables.items()
             for c in range(p.shape[1])
             if p[state, c] > overall[column][c] > 0
         ]
-        told.sort(key=lambda each: -each[0])
-        found.append(
+        lifts.sort(key=lambda lift: -lift[0])
+        profiles.append(
             [
                 (
                     column,
@@ -124,10 +124,10 @@ def profile(
                     float(tables[column][state, c]),
                     float(overall[column][c]),
                 )
-                for _, column, c in told[:most]
+                for _, column, c in lifts[:most]
             ]
         )
-    return found
+    return profiles
 
 
 def _cells(row: Sequence[Any]) -> list[str]:

@@ -110,7 +110,7 @@ def _blas() -> Any:
 
 
 def ahead(items: Iterable[Item]) -> Iterator[Item]:
-    """The same items, the next one made by a thread of its own while the last is worked on."""
+    """The same items, the next one computed by another thread while the last is in use."""
     from concurrent.futures import ThreadPoolExecutor
 
     source, pool = iter(items), ThreadPoolExecutor(1)
@@ -122,5 +122,5 @@ def ahead(items: Iterable[Item]) -> Iterator[Item]:
             yield cast("Item", item)
     finally:
         # Items that nobody asks for any more are collected at any time, also while another thread begins:
-        # to wait here for the own one would be to wait for ever.
+        # waiting here for our own thread would never end.
         pool.shutdown(wait=False)

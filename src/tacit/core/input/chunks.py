@@ -55,7 +55,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chunks:
-    """Blocks that come one after the other, as often as they are asked for."""
+    """Blocks that come one after the other, as often as they are read."""
 
     source: Iterable[Any]
 

@@ -82,8 +82,8 @@ def complete(X: Any, coded: Table | Codes, schema: Schema | None = None) -> Any:
             known = np.where(np.isnan(observed), imputed, observed)
             filled = Filled(column.values, filled.codes, known, dates.get(place))
         columns[schema.labels[place]] = filled
-    found = _written(columns, X)
-    return with_other_columns(found, X) if is_frame(X) else found
+    decoded = _written(columns, X)
+    return with_other_columns(decoded, X) if is_frame(X) else decoded
 
 
 def column_values(column: Column, codes: NDArray[np.integer[Any]]) -> NDArray[Any]:
@@ -105,7 +105,7 @@ def _observed_numbers(
     if not binned:
         return {}, dates
     source = as_source(X)
-    found: dict[int, list[NDArray[np.float64]]] = {place: [] for place in binned}
+    numbers_of: dict[int, list[NDArray[np.float64]]] = {place: [] for place in binned}
     for block in [source] if isinstance(source, Block) else source:
         sources = matched_places(block, schema, partial=True, extras="ignore")
         for place in binned:
@@ -115,8 +115,8 @@ def _observed_numbers(
                 whole = all(len(value) == len("1970-01-01") for value in raw.values)
                 dates[place] = "date" if whole else "datetime"
             nothing = np.full(block.n_rows, np.nan)
-            found[place].append(nothing if numbers is None else numbers.values)
-    return {place: np.concatenate(parts) for place, parts in found.items()}, dates
+            numbers_of[place].append(nothing if numbers is None else numbers.values)
+    return {place: np.concatenate(parts) for place, parts in numbers_of.items()}, dates
 
 
 def _codes_and_schema(coded: Table | Codes, schema: Schema | None) -> tuple[Codes, Schema]:
@@ -191,7 +191,7 @@ def _common_type(columns: list[Filled]) -> np.dtype[Any]:
 
 
 def _fitting_type(columns: list[Filled], dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type asked for, or the nearest that can hold the values and the gaps."""
+    """The requested type, or the nearest that can hold the values and the gaps."""
     types, gaps = _types(columns), any(filled.gaps for filled in columns)
     if dtype.kind in "iu":
         if not types <= {int, bool}:

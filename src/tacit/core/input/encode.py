@@ -76,8 +76,8 @@ def coded(raw: Raw, column: Column, *, unknown: str, minus_one_is_missing: bool 
     if distinct.values == list(column.categories):
         return distinct.codes.astype(np.int32, copy=False)
     table = _code_table(distinct, column, unknown, minus_one_is_missing=minus_one_is_missing)
-    found: Codes = table[distinct.codes]
-    return found
+    codes: Codes = table[distinct.codes]
+    return codes
 
 
 def _code_table(
@@ -107,12 +107,12 @@ class _Lookup:
     @cached_property
     def by_text(self) -> dict[str, int]:
         """The codes of categories that are not text, by how they are written."""
-        found: dict[str, int] = {}
+        code_of: dict[str, int] = {}
         for code, value in enumerate(self.column.categories):
             if not isinstance(value, str):
-                found[str(value)] = code
-                found.setdefault(str(value).lower(), code)
-        return found
+                code_of[str(value)] = code
+                code_of.setdefault(str(value).lower(), code)
+        return code_of
 
     def code(self, value: Any) -> int:
         """The code of a plain value, `UNKNOWN` where it is no category."""

@@ -61,10 +61,10 @@ def _narwhal(X: Any) -> Any:
 
 def as_frame(X: Any) -> nw.DataFrame[Any] | None:
     """A frame as narwhals sees it, a lazy one collected; None where X is no frame."""
-    found = _narwhal(X)
-    if isinstance(found, nw.LazyFrame):
-        return found.collect()
-    return found if isinstance(found, nw.DataFrame) else None
+    frame = _narwhal(X)
+    if isinstance(frame, nw.LazyFrame):
+        return frame.collect()
+    return frame if isinstance(frame, nw.DataFrame) else None
 
 
 def frame_columns(X: Any) -> FrameColumns | None:
@@ -130,10 +130,10 @@ def arrow_lists(series: Any) -> Any:
 
     column = series
     if not _is_arrow_array(series):
-        found = nw.from_native(series, series_only=True)
-        if not isinstance(found.dtype, nw.List | nw.Array):
+        wrapped = nw.from_native(series, series_only=True)
+        if not isinstance(wrapped.dtype, nw.List | nw.Array):
             return None
-        column = found.to_arrow()
+        column = wrapped.to_arrow()
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     types = pa.types
@@ -185,8 +185,8 @@ def _raw_column(series: nw.Series[Any], name: str) -> Raw:
             # Through Arrow, levels that are intervals or periods would lose their text.
             native = series.to_native().array
             levels = list(native.categories)
-            found = distinct_levels(levels, native.codes, name, ordered=native.ordered)
-            return replace(found, declared=True)
+            raw = distinct_levels(levels, native.codes, name, ordered=native.ordered)
+            return replace(raw, declared=True)
         if isinstance(dtype, nw.Object | nw.Unknown):
             return raw_from_objects(np.asarray(series.to_native(), dtype=object), name)
         if isinstance(series.to_native().dtype, np.dtype) and dtype.is_numeric():

@@ -46,9 +46,9 @@ class Filled:
         if self.numbers is not None and self.dates is not None:
             return np.array([*self.arrow().to_pylist(), None], dtype=object)[:-1]
         if self.numbers is not None:
-            found = self.numbers.astype(object)
-            found[np.isnan(self.numbers)] = None
-            return found
+            numbers = self.numbers.astype(object)
+            numbers[np.isnan(self.numbers)] = None
+            return numbers
         table = np.empty(len(self.values) + 1, dtype=object)
         table[:-1] = self.values
         objects: NDArray[np.object_] = table[self.codes]
@@ -90,7 +90,7 @@ def frame_like(columns: Mapping[Hashable, Filled], like: Any) -> Any:
     if frame.implementation.is_pyarrow():
         return table
     result: nw.DataFrame[Any] = nw.from_arrow(table, backend=frame.implementation)
-    filled = {str(label): each for label, each in columns.items()}
+    filled = {str(label): column for label, column in columns.items()}
     for name, dtype in result.schema.items():
         if filled[name].numbers is not None:
             continue  # cast already where nothing is lost; here fractions would be cut off
@@ -104,14 +104,14 @@ def frame_like(columns: Mapping[Hashable, Filled], like: Any) -> Any:
 
 def with_other_columns(filled: Any, X: Any) -> Any:
     """A frame that was made of X, with those columns of X that it lacks, in the order of X."""
-    frame, found = as_frame(X), as_frame(filled)
+    frame, completed = as_frame(X), as_frame(filled)
     assert frame is not None
-    assert found is not None
-    others = [name for name in frame.columns if name not in found.columns]
+    assert completed is not None
+    others = [name for name in frame.columns if name not in completed.columns]
     if not others:
         return filled
-    every = found.with_columns(*(frame[name] for name in others))
-    added = [name for name in found.columns if name not in frame.columns]
+    every = completed.with_columns(*(frame[name] for name in others))
+    added = [name for name in completed.columns if name not in frame.columns]
     return every.select([*frame.columns, *added]).to_native()
 
 
@@ -165,13 +165,13 @@ def _level_places(filled: Filled, levels: list[Any], name: str) -> NDArray[np.in
     """Where each value stands among the levels of a categorical, -1 where it is missing."""
     places = {plain_value(level, name): place for place, level in enumerate(levels)}
     table = np.array([*(places.get(value, -2) for value in filled.values), -1])
-    found: NDArray[np.int64] = table[filled.codes]
-    strange = filled.codes[found == -2]
-    if len(strange):
+    codes: NDArray[np.int64] = table[filled.codes]
+    unknown = filled.codes[codes == -2]
+    if len(unknown):
         raise DataError(
-            f"column {name!r} is a categorical without the level {filled.values[strange[0]]!r}"
+            f"column {name!r} is a categorical without the level {filled.values[unknown[0]]!r}"
         )
-    return found
+    return codes
 
 
 def _pandas_like(columns: Mapping[Hashable, Filled], frame: nw.DataFrame[Any]) -> Any:
@@ -202,10 +202,10 @@ def _pandas_column(pandas: Any, filled: Filled, dtype: Any, index: Any, name: st
         import pyarrow as pa
 
         kind = pa.timestamp("ns") if dtype.kind == "M" else pa.duration("ns")
-        found = pandas.Series(dates_from(days, kind).to_pandas().to_numpy(), index=index)
+        dates = pandas.Series(dates_from(days, kind).to_pandas().to_numpy(), index=index)
         if getattr(dtype, "tz", None) is not None:
-            return found.dt.tz_localize("UTC").astype(dtype)
-        return found.astype(dtype)
+            return dates.dt.tz_localize("UTC").astype(dtype)
+        return dates.astype(dtype)
     if filled.numbers is not None:
         return _pandas_numbers(pandas, filled.numbers, dtype, index)
     objects = pandas.Series(filled.objects(), index=index, dtype=object)

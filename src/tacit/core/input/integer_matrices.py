@@ -96,11 +96,11 @@ def coded_matrix(
     if table is None or noted is None:
         return None
     codes, present = noted
-    strange = present & (table == UNKNOWN)
+    not_known = present & (table == UNKNOWN)
     if minus_one_is_missing:
-        strange[:, 0] = False
-    if unknown == "error" and strange.any():
-        place, slot = np.argwhere(strange)[0].tolist()
+        not_known[:, 0] = False
+    if unknown == "error" and not_known.any():
+        place, slot = np.argwhere(not_known)[0].tolist()
         raise CategoryError(unknown_category_text(schema.columns[place], slot - 1))
     return _relabelled(codes, present, table)
 

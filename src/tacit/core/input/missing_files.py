@@ -40,7 +40,7 @@ def near_name(path: Path) -> str | None:
 
     if path.exists() or not path.parent.is_dir():
         return None
-    names = [each.name for each in path.parent.iterdir()]
+    names = [file.name for file in path.parent.iterdir()]
     for near in difflib.get_close_matches(path.name, names):
         # A long ending in common makes no names alike.
         begun = near.split(".")[0], path.name.split(".")[0]

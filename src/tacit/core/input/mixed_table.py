@@ -89,9 +89,9 @@ class MixedSchema(Schema):
     @cached_property
     def stored(self) -> tuple[int, ...]:
         """For each column its place among those of its kind."""
-        found = dict(zip(self.continuous, range(len(self.continuous)), strict=True))
-        found.update(zip(self.categorical, range(len(self.categorical)), strict=True))
-        return tuple(found[place] for place in range(len(self)))
+        places = dict(zip(self.continuous, range(len(self.continuous)), strict=True))
+        places.update(zip(self.categorical, range(len(self.categorical)), strict=True))
+        return tuple(places[place] for place in range(len(self)))
 
     def select(self, columns: Sequence[str | int]) -> MixedSchema:
         """The schema of some of the columns, in the order given."""
@@ -108,15 +108,15 @@ class MixedSchema(Schema):
         """
         columns: list[Column] = []
         try:
-            for each in plain:
-                if each["kind"] == CONTINUOUS:
-                    name, low, high = each["name"], float(each["low"]), float(each["high"])
+            for entry in plain:
+                if entry["kind"] == CONTINUOUS:
+                    name, low, high = entry["name"], float(entry["low"]), float(entry["high"])
                     if not isinstance(name, str) or np.isinf([low, high]).any() or low > high:
                         raise TypeError("a column of numbers has a name and two finite ends")
-                    label = label_from_json(each)
+                    label = label_from_json(entry)
                     columns.append(NumberColumn(name, low=low, high=high, label=label))
                 else:
-                    columns.extend(Schema.from_json([each]).columns)
+                    columns.extend(Schema.from_json([entry]).columns)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FileFormatError(f"not a description of columns: {error!r}") from error
         schema = MixedSchema(tuple(columns))
@@ -160,17 +160,17 @@ class MixedTable:
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
         """(row, column) which cells are missing."""
-        found = np.empty((self.n_rows, len(self.schema)), dtype=np.bool_, order="F")
-        found[:, self.schema.continuous] = np.isnan(self.numbers)
-        found[:, self.schema.categorical] = self.codes < 0
-        return found
+        missing = np.empty((self.n_rows, len(self.schema)), dtype=np.bool_, order="F")
+        missing[:, self.schema.continuous] = np.isnan(self.numbers)
+        missing[:, self.schema.categorical] = self.codes < 0
+        return missing
 
     def select(self, columns: Sequence[str | int]) -> MixedTable:
         """The table of some of the columns, by name or place, in the order given."""
         places = self.schema.places(columns)
         schema = self.schema.select(places)
-        numbers = [self.schema.stored[places[each]] for each in schema.continuous]
-        codes = [self.schema.stored[places[each]] for each in schema.categorical]
+        numbers = [self.schema.stored[places[column]] for column in schema.continuous]
+        codes = [self.schema.stored[places[column]] for column in schema.categorical]
         return MixedTable(
             schema,
             np.asfortranarray(self.numbers[:, numbers]),

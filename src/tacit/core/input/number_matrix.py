@@ -53,10 +53,10 @@ def read_numbers(X: Any) -> tuple[tuple[str, ...], Numbers]:
 
 
 def _matrix(block: Block) -> Numbers:
-    found = np.empty((block.n_rows, len(block.names)))
+    matrix = np.empty((block.n_rows, len(block.names)))
     for place, name in enumerate(block.names):
         numbers = as_numbers(block.read(place))
         if numbers is None:
             raise DataError(f"column {name!r} holds something else than numbers; leave it out")
-        found[:, place] = numbers.values
-    return found
+        matrix[:, place] = numbers.values
+    return matrix

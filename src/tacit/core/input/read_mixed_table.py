@@ -1,4 +1,4 @@
-"""The doors for tables of numbers and categories: what users bring becomes a `MixedTable`."""
+"""Reads what users pass as X into a `MixedTable` of numbers and categories."""
 
 from __future__ import annotations
 
@@ -73,19 +73,19 @@ def read_mixed(
     schema, n_rows = _learnt(blocks, continuous, categorical, sample_weight)
     warn_of_identifiers(schema.left_out)
     weights = checked_weights(sample_weight, n_rows)
-    found = empty_mixed(n_rows, schema, weights)
+    table = empty_mixed(n_rows, schema, weights)
     unknown = "error" if weights is None else "missing"
     start = 0
     for block in blocks:
         stop = start + block.n_rows
         if stop <= n_rows:
-            _fill(found, slice(start, stop), block, unknown, partial=False, extras="error")
+            _fill(table, slice(start, stop), block, unknown, partial=False, extras="error")
         start = stop
     if start != n_rows:
         raise DataError(
             f"the chunks had {n_rows} rows when they were run through first, and {start} the second time"
         )
-    return found
+    return table
 
 
 def learn_mixed(
@@ -184,8 +184,8 @@ def numbers_of(raw: Raw, column: NumberColumn, unknown: str, *, minus_one: bool 
     numbers = as_numbers(raw)
     if numbers is None:
         assert isinstance(raw, Distinct)
-        found = [_number(value, column.name, unknown) for value in raw.values]
-        return np.asarray(np.array([*found, np.nan])[raw.codes])
+        parsed = [_number(value, column.name, unknown) for value in raw.values]
+        return np.asarray(np.array([*parsed, np.nan])[raw.codes])
     if minus_one and column.low > -1:
         return np.where(numbers.values == -1, np.nan, numbers.values)
     return numbers.values
@@ -193,11 +193,11 @@ def numbers_of(raw: Raw, column: NumberColumn, unknown: str, *, minus_one: bool 
 
 def _number(value: Any, name: str, unknown: str) -> float:
     try:
-        found = float(value)
+        number = float(value)
     except ValueError:
-        found = np.nan
-    if np.isfinite(found):
-        return found
+        number = np.nan
+    if np.isfinite(number):
+        return number
     if unknown == "missing":
         return np.nan
     raise DataError(
@@ -249,8 +249,8 @@ class _Watched:
         if self.many or not self.numeric:
             return
         for rows in (values[:_FIRST_ROWS], values):
-            found = np.unique(rows)
-            self.distinct.update(found[~np.isnan(found)].tolist())
+            distinct = np.unique(rows)
+            self.distinct.update(distinct[~np.isnan(distinct)].tolist())
             if len(self.distinct) > MOST_DISTINCT_FLOATS or len(values) <= _FIRST_ROWS:
                 break
         if len(self.distinct) > MOST_DISTINCT_FLOATS or self.wanted == CONTINUOUS:
@@ -310,21 +310,23 @@ def _learnt(
             check_size(block.n_rows, len(block.names))
             watched, labels = _first_sight(block, continuous, categorical), block.labels
         else:
-            places = _places_of(tuple(each.name for each in watched), block)
+            places = _places_of(tuple(column.name for column in watched), block)
         these = None if weights is None else weights[n_rows : n_rows + block.n_rows]
         n_rows += block.n_rows
         if these is not None and len(these) < block.n_rows:
             continue  # counted to the end, so that the error can say how many rows there are
-        for each, place in zip(watched, places, strict=True):
+        for column, place in zip(watched, places, strict=True):
             raw = block.read(place)
-            each.watch(raw, these, minus_one=block.minus_one)
+            column.watch(raw, these, minus_one=block.minus_one)
             if block.minus_one and isinstance(raw, Distinct):
                 integers.note(raw, these)
     check_size(n_rows, len(watched) or 1)
     checked_weights(sample_weight, n_rows)
     missing = integers.minus_one_is_missing
-    columns = [each.learnt(minus_one_is_missing=missing) for each in watched if not each.left_out]
-    left_out = tuple(each.name for each in watched if each.left_out)
+    columns = [
+        column.learnt(minus_one_is_missing=missing) for column in watched if not column.left_out
+    ]
+    left_out = tuple(column.name for column in watched if column.left_out)
     check_anything_left(columns, left_out)
     return MixedSchema(tuple(columns), left_out).labelled(labels), n_rows
 

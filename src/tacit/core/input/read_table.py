@@ -1,4 +1,4 @@
-"""The doors: what users bring becomes a `Table`.
+"""Reads what users pass as X into a `Table`.
 
 What is understood: pandas, polars and pyarrow tables; two-dimensional arrays; lists of rows; lists of dicts;
 dicts of columns; paths to CSV (``.csv``, ``.tsv``, also ``.gz``) and Parquet files; a `Table`, which is taken
@@ -218,8 +218,8 @@ def _weighed(table: Table, sample_weight: Any) -> Table:
     weights = checked_weights(sample_weight, table.n_rows)
     if weights is None:
         return table
-    own = 1.0 if table.weights is None else table.weights
-    return Table(table.schema, table.codes, weights * own)
+    row_weights = 1.0 if table.weights is None else table.weights
+    return Table(table.schema, table.codes, weights * row_weights)
 
 
 def _check_bins(n_bins: int) -> None:
@@ -256,9 +256,9 @@ def _read_block(block: Block, n_bins: int, weights: Floats | None) -> tuple[Sche
     """Learn and code at once, each column read once."""
     everything_counts = weights is None or bool(weights.all())
     if block.matrix is not None and everything_counts:
-        found = read_matrix(block.matrix, block.names, minus_one=block.minus_one)
-        if found is not None:
-            return found
+        table = read_matrix(block.matrix, block.names, minus_one=block.minus_one)
+        if table is not None:
+            return table
     if block.minus_one:
         # Large integers: what -1 means is known only after all columns were seen.
         schema, _ = _learnt([block], n_bins, weights)
@@ -339,7 +339,9 @@ def _learnt(blocks: Iterable[Block], n_bins: int, sample_weight: Any) -> tuple[S
     check_size(n_rows, len(names) or 1)
     checked_weights(sample_weight, n_rows)
     missing = bool(values) and minus_one_is_missing(values)
-    kept = {name: each for name, each in zip(names, parts, strict=True) if not is_identifier(each)}
+    kept = {
+        name: values for name, values in zip(names, parts, strict=True) if not is_identifier(values)
+    }
     left_out = tuple(name for name in names if name not in kept)
     columns = tuple(
         learnt_column(name, column_parts, n_bins=n_bins, minus_one_is_missing=missing)
@@ -350,9 +352,9 @@ def _learnt(blocks: Iterable[Block], n_bins: int, sample_weight: Any) -> tuple[S
 
 
 def _shown(block: Block, weights: Floats | None) -> list[Seen]:
-    found = None if block.matrix is None else seen_cells(block.matrix, weights)
-    if found is not None:
-        return found
+    cells = None if block.matrix is None else seen_cells(block.matrix, weights)
+    if cells is not None:
+        return cells
     return [seen(block.read(place), weights) for place in range(len(block.names))]
 
 
@@ -362,9 +364,9 @@ def _places_of(names: tuple[str, ...], block: Block) -> list[int]:
         return list(range(len(names)))
     if set(block.names) == set(names):
         return [block.names.index(name) for name in names]
-    strange = sorted(set(block.names) ^ set(names))
+    not_shared = sorted(set(block.names) ^ set(names))
     raise ColumnError(
-        f"all chunks must have the same columns, but {listing(strange)} is not in all of them"
+        f"all chunks must have the same columns, but {listing(not_shared)} is not in all of them"
     )
 
 

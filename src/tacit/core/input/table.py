@@ -17,7 +17,7 @@ from tacit.errors import ColumnError, DataError, FileFormatError
 Codes = NDArray[np.int16 | np.int32]
 
 MISSING = -1
-UNKNOWN = -2  # inside this room only: a value that is no category
+UNKNOWN = -2  # only while reading: a value that is not one of the categories
 
 SMALL_WIDTH = 256  # integers from -1 to 254 are looked up in a table
 
@@ -188,7 +188,9 @@ class Schema:
 
     def places(self, columns: Sequence[str | int]) -> list[int]:
         """The places of columns given by name or by place."""
-        return [self.index(each) if isinstance(each, str) else int(each) for each in columns]
+        return [
+            self.index(column) if isinstance(column, str) else int(column) for column in columns
+        ]
 
     def to_json(self) -> list[dict[str, Any]]:
         """The schema as plain values that JSON can hold; `from_json` reads them back."""
@@ -204,7 +206,7 @@ class Schema:
             Where fields are absent or hold something else than plain values.
         """
         try:
-            schema = Schema(tuple(_column_from_json(each) for each in plain))
+            schema = Schema(tuple(_column_from_json(entry) for entry in plain))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FileFormatError(f"not a description of columns: {error!r}") from error
         if not schema.columns or len(set(schema.names)) < len(schema.names):
@@ -267,7 +269,7 @@ class Table:
 
 
 def empty_codes(n_rows: int, schema: Schema) -> Codes:
-    """Room for the codes of a table: every cell missing, each column contiguous."""
+    """An empty array for the codes of a table: every cell missing, each column contiguous."""
     largest = max(schema.cards, default=0)
     dtype = np.dtype(np.int16 if largest <= LARGEST_INT16_CARD else np.int32)
     return np.full((n_rows, len(schema)), MISSING, dtype=dtype, order="F")

@@ -99,14 +99,14 @@ def raw_from_objects(values: Sequence[Any] | NDArray[Any], name: str) -> Raw:
     if isinstance(values, np.ndarray):
         values = np.ascontiguousarray(values)
     try:
-        found = pa.array(values, from_pandas=True)
+        column = pa.array(values, from_pandas=True)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         return _from_any(
             values, name
         )  # several types in one column, or one that Arrow does not know
-    if pa.types.is_binary(found.type):
+    if pa.types.is_binary(column.type):
         return _from_any(values, name)  # text and bytes together come out as bytes
-    return raw_from_arrow(found, name)
+    return raw_from_arrow(column, name)
 
 
 def raw_from_arrow(column: pa.Array | pa.ChunkedArray, name: str) -> Raw:
@@ -116,8 +116,8 @@ def raw_from_arrow(column: pa.Array | pa.ChunkedArray, name: str) -> Raw:
     if isinstance(column, pa.ChunkedArray):
         column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     if isinstance(column, pa.DictionaryArray):
-        found = _from_dictionary(column, name, ordered=column.type.ordered)
-        return replace(found, declared=True)
+        raw = _from_dictionary(column, name, ordered=column.type.ordered)
+        return replace(raw, declared=True)
     kind, types = column.type, pa.types
     if types.is_null(kind):
         return Distinct([], np.full(len(column), -1, dtype=np.int32))
@@ -189,12 +189,16 @@ def day_number(value: Any) -> float | None:
         except ValueError:
             return None
     try:
-        found = pa.array([value], from_pandas=True)
+        scalar = pa.array([value], from_pandas=True)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         return None
-    if not pa.types.is_temporal(found.type) or pa.types.is_interval(found.type) or found.null_count:
+    if (
+        not pa.types.is_temporal(scalar.type)
+        or pa.types.is_interval(scalar.type)
+        or scalar.null_count
+    ):
         return None
-    return float(days_of(found)[0])
+    return float(days_of(scalar)[0])
 
 
 def distinct_levels(
@@ -291,13 +295,15 @@ def _from_integers(
         present = np.zeros(high - low + 1, dtype=np.bool_)
         present[places if missing is None else places[~missing]] = True
         codes = (np.cumsum(present, dtype=np.int32) - np.int32(1))[places]
-        found = (np.flatnonzero(present) + low).tolist()
+        distinct_values = (np.flatnonzero(present) + low).tolist()
     else:
         distinct, inverse = np.unique(values, return_inverse=True)
-        codes, found = inverse.astype(np.int32), distinct.tolist()
+        codes, distinct_values = inverse.astype(np.int32), distinct.tolist()
     if missing is not None:
         codes[missing] = -1
-    return Distinct([bool(value) for value in found] if boolean else found, codes)
+    return Distinct(
+        [bool(value) for value in distinct_values] if boolean else distinct_values, codes
+    )
 
 
 def _from_any(values: Sequence[Any] | NDArray[Any], name: str) -> Distinct:
