@@ -28,8 +28,8 @@ class LatentClass(LatentTree):
 
     learn="tensor" is one more learner, consistent and without iterations: three groups of up to `features`
     columns are three views of the class (``diagnostics_["views"]``), and the decomposition of their joint
-    table gives weights and tables (Anandkumar, Hsu and Kakade 2012). It uses few columns, "auto" all; it needs
-    many rows. Of fewer than three columns there are no classes: two are taken as they hang together.
+    table gives weights and tables (Anandkumar, Hsu and Kakade 2012). It uses few columns and needs
+    many rows. Fewer than three columns have no classes: two are joined directly.
 
     Without a target, `predict` and `predict_proba` give the class of each row.
 

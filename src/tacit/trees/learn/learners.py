@@ -233,7 +233,7 @@ def learn_auto(job: Job) -> Learnt:
         stop,
         normalise=lambda values: normalise_rows(lay, values),
         max_iter=job.settings.max_iter,
-        progress=_told(job, "polishing"),
+        progress=_progress_of(job, "polishing"),
     )
     return _learnt(job, found, {})
 
@@ -248,7 +248,7 @@ def _learn_classes(job: Job, expect: ClassExpectation) -> Learnt:
         if isinstance(job.settings.tol, str)
         else job.settings.tol * job.moments.n_rows,
         max_iter=job.settings.max_iter,
-        progress=_told(job, "polishing"),
+        progress=_progress_of(job, "polishing"),
     )
     more = {"n_exchanged": found.n_exchanged, "pseudo_counts": found.strengths.tolist()}
     return _learnt(job, found.em_run, more)
@@ -263,8 +263,8 @@ def learn_em(job: Job) -> Learnt:
     runs = []
     for number, seed in enumerate(seeds):
         start = random_start(lay, np.random.default_rng(seed))
-        told = _told(job, f"EM {number + 1} of {settings.n_restarts}")
-        runs.append(run_em(step, start, rule, max_iter=settings.max_iter, progress=told))
+        progress = _progress_of(job, f"EM {number + 1} of {settings.n_restarts}")
+        runs.append(run_em(step, start, rule, max_iter=settings.max_iter, progress=progress))
     best = max(runs, key=lambda run: run.objective)
     table = [
         {"objective": run.objective, "n_steps": run.n_steps, "converged": run.converged}
@@ -288,7 +288,7 @@ def learn_online_em(job: Job) -> Learnt:
     prior = job.prior(MOST_PSEUDO_COUNTS, MOST_PSEUDO_COUNTS / 2)
     schedule = Schedule(n_passes=min(settings.max_iter, Schedule().n_passes))
     start = random_start(lay, np.random.default_rng(seeds[1]))
-    found = run_stepwise_em(batches, lay, prior, start, schedule, _told(job, "stepwise EM"))
+    found = run_stepwise_em(batches, lay, prior, start, schedule, _progress_of(job, "stepwise EM"))
     return _learnt(job, found, {})
 
 
@@ -365,7 +365,7 @@ LEARNERS: dict[str, Callable[[Job], Learnt]] = {
 CLASS_LEARNERS = {**LEARNERS, "tensor": learn_tensor}  # of a star
 
 
-def _told(job: Job, text: str) -> Callable[[int, float], None] | None:
+def _progress_of(job: Job, text: str) -> Callable[[int, float], None] | None:
     """Progress of a run of EM: its length is not known, so the bar nears its end ever more slowly."""
     if job.report is silent:
         return None

@@ -190,7 +190,7 @@ def topology_for(
 
 
 def given_topology(structure: Any, moments: CountedMoments, names: Sequence[str]) -> Topology:
-    """The tree that a user asked for, over the columns of a table.
+    """The tree that a user requested, over the columns of a table.
 
     Parameters
     ----------
@@ -337,7 +337,7 @@ def _found(
     n_rows: float,
     n_states: int,
 ) -> Found:
-    """The tree of a name; `edges` is asked for a spanning tree, `distances` for distances, if needed."""
+    """The tree of a name; `edges` is requested a spanning tree, `distances` for distances, if needed."""
     from tacit.trees.structure.chow_liu import chow_liu_topology, hidden_chow_liu
 
     if len(names) < 3:  # there is one tree

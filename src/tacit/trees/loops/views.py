@@ -9,7 +9,7 @@ from numba import njit
 
 from tacit.core.loops.jacobi import rotation
 
-OVERSAMPLING = 2  # directions kept beyond those asked for, so that the last one asked for is right
+OVERSAMPLING = 2  # directions kept beyond those requested, so that the last one requested is right
 MAX_SWEEPS = 12
 COSINE_SQUARED = 1e-9  # rows are orthogonal enough: their lengths are then right to 1e-9
 

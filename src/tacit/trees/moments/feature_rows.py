@@ -1,4 +1,4 @@
-"""Rows as features: blocks of them, column by column, formed when asked for and not kept."""
+"""Rows as features: blocks of them, column by column, formed when requested and not kept."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class FeatureBlock:
-    """Some rows, whose features are formed when asked for, column by column, and not kept."""
+    """Some rows, whose features are formed when requested, column by column, and not kept."""
 
     encoders: Sequence[FeatureMap]
     rows: Rows

@@ -107,7 +107,7 @@ class FeaturePairs(PairTables):
 class FeatureMoments:
     """The moments of the features of some rows; adding two of these joins their rows.
 
-    Rows are read once for all pairs and once more each time that larger sets are asked for.
+    Rows are read once for all pairs and once more each time that larger sets are requested.
 
     Examples
     --------
@@ -192,7 +192,7 @@ class FeatureMoments:
 
     @property
     def unseen(self) -> list[tuple[int, ...]]:
-        """The sets of columns that were asked for and that no row has; taken to be independent."""
+        """The sets of columns that were requested and that no row has; taken to be independent."""
         return sorted(self._unseen)
 
     def pairs(self) -> FeaturePairs:

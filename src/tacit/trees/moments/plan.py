@@ -68,7 +68,7 @@ class MomentPlan:
 
     @staticmethod
     def of(cards: Sequence[int], subsets: Iterable[Sequence[int]]) -> MomentPlan:
-        """The plan of some sets of columns; a set that is asked for twice, in any order, is counted once.
+        """The plan of some sets of columns; a set that is requested twice, in any order, is counted once.
 
         Raises
         ------
@@ -165,7 +165,7 @@ def _laid_out(cards: tuple[int, ...], members: Integers, heads: Integers) -> Mom
             largest = int(sizes.argmax())
             columns = tuple(members[heads[largest] : heads[largest + 1]].tolist())
             raise TooExpensiveError(
-                f"{len(sizes)} joint tables with {sizes.sum():.3g} cells were asked for, the largest "
+                f"{len(sizes)} joint tables with {sizes.sum():.3g} cells were requested, the largest "
                 f"with {sizes[largest]:.3g} cells, of the columns {columns}; the limit is "
                 f"{MOST_CELLS:.0e} cells: ask for fewer or smaller sets, or merge rare categories"
             )

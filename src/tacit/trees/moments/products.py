@@ -25,7 +25,7 @@ Group = tuple[int, ...]  # columns whose joint features are looked at as one
 
 
 class Block(Protocol):
-    """Some rows, whose features are formed when asked for, column by column, and not kept."""
+    """Some rows, whose features are formed when requested, column by column, and not kept."""
 
     @property
     def n_rows(self) -> int:
@@ -206,7 +206,7 @@ class _Plan:
         n_cells = sum(head.size * tail.size for head, tail in works)
         if n_cells > MOST_CELLS:
             raise TooExpensiveError(
-                f"the products asked for have {n_cells:.3g} cells together, more than "
+                f"the products requested have {n_cells:.3g} cells together, more than "
                 f"{MOST_CELLS:.0e}; use fewer features or smaller sets of columns"
             )
         shapes = tuple(tuple(mode.width(cards) for mode in request) for request in requests)

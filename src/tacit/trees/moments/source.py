@@ -37,7 +37,7 @@ class Moments(Protocol):
         ...
 
     def tables(self, subsets: Sequence[tuple[int, ...]]) -> list[Array]:
-        """The joint probabilities of each set of columns, axes in the order asked, each summing to one."""
+        """The joint probabilities of each set of columns, axes in the order given, each summing to one."""
         ...
 
 
@@ -132,7 +132,7 @@ class PairTables:
 
 @dataclass(frozen=True, eq=False)
 class CountedMoments:
-    """The moments of coded rows, counted when asked for; adding two of these joins their rows.
+    """The moments of coded rows, counted when requested; adding two of these joins their rows.
 
     Only references to the rows are kept, and their bits (at most one byte for each byte of codes) once
     something was counted. Without weights all counts are integers: any division of the rows into chunks,
@@ -195,7 +195,7 @@ class CountedMoments:
 
     @property
     def unseen(self) -> list[tuple[int, ...]]:
-        """The sets of columns that were asked for and that no row has; taken to be independent."""
+        """The sets of columns that were requested and that no row has; taken to be independent."""
         return sorted(self._unseen)
 
     def pairs(self) -> PairTables:
@@ -216,7 +216,7 @@ class CountedMoments:
         Returns
         -------
         list of arrays
-            One table for each set, axes in the order asked, summing to one. Do not change them: tables of
+            One table for each set, axes in the order given, summing to one. Do not change them: tables of
             the same set share their memory.
 
         Raises
@@ -306,7 +306,7 @@ class CountedMoments:
 
 
 def _with_axes(own: tuple[int, ...], table: Array, asked: tuple[int, ...]) -> Array:
-    """The table with its axes in the order asked."""
+    """The table with its axes in the order given."""
     return table if own == asked else table.transpose([own.index(column) for column in asked])
 
 

@@ -272,7 +272,7 @@ class Topology:
         Returns
         -------
         RootedTree
-            The same object whenever the same columns are asked for.
+            The same object whenever the same columns are requested.
         """
         key = tuple(columns)
         if key not in self._rooted:

@@ -231,7 +231,7 @@ def test_numbers_of_states_that_make_no_sense_are_refused(n_states, error, words
 def test_tables_need_a_row_for_every_state(learn):
     rows = {name: values[:5] for name, values in strong(2, 50).items()}
     assert LatentTree(5, NEWICK, learn).fit(rows).node_states_
-    with pytest.raises(RankError, match=r"n_states=6 asked for.*n_samples=5.*n_states<=5"):
+    with pytest.raises(RankError, match=r"n_states=6 requested.*n_samples=5.*n_states<=5"):
         LatentTree(6, NEWICK, learn).fit(rows)
     weights = [1, 1, 1, 0, 0]
     with pytest.raises(RankError, match="n_samples=3"):
@@ -242,7 +242,7 @@ def test_tables_need_a_row_for_every_state(learn):
 def test_moment_methods_need_categories_for_every_state(learn):
     rows = strong(2, 500, n_categories=2)
     # Two columns of two categories below an inner node: four states at most.
-    with pytest.raises(RankError, match=r"n_states=5 asked for.*only 4 states.*n_states<=4"):
+    with pytest.raises(RankError, match=r"n_states=5 requested.*only 4 states.*n_states<=4"):
         LatentTree(5, NEWICK, learn).fit(rows)
     with pytest.raises(RankError, match="only 2 states"):
         LatentClass(3, learn).fit({name: rows[name] for name in "abc"})

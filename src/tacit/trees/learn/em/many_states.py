@@ -93,7 +93,7 @@ class WideExpectation:
                 return list(pool.map(work, items))
 
     def _one(self, tables: Singles, block: Patterns, *, counting: bool) -> tuple[Array, Array]:
-        """Log-likelihoods of a block's root patterns, and expected counts if asked for."""
+        """Log-likelihoods of a block's root patterns, and expected counts if requested."""
         from tacit.trees.loops.many_states import downward, upward
 
         layout, tree = self.layout, self.layout.tree

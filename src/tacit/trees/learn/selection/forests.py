@@ -183,7 +183,7 @@ def train(
 
 
 def many_states(tree: RootedTree, cards: Sequence[int], most: int) -> Layout:
-    """As many states at each hidden node as asked for; fewer where its branches cannot tell so many apart."""
+    """As many states at each hidden node as requested; fewer where its branches cannot tell so many apart."""
     even = state_counts(tree, cards, {}, most)
     assert even is not None
     bounded = list(even)

@@ -110,7 +110,7 @@ def state_counts(
 def check_supported(
     tree: RootedTree, states: tuple[int, ...], learn: str, table: Table, named: Container[str] = ()
 ) -> None:
-    """Raise a `RankError` where more states were asked for than the data can carry.
+    """Raise a `RankError` where more states were requested than the data can carry.
 
     Tables need at least a row for each state. Moment methods see a hidden node from two sides and can tell no
     more states apart than there are joint categories on the poorer side, with its branches shared out as
@@ -132,7 +132,7 @@ def check_supported(
         n_rows = table.n_rows if table.weights is None else int(np.count_nonzero(table.weights))
         if most > n_rows:
             raise RankError(
-                f"n_states={most} asked for, but the data has n_samples={n_rows}, fewer rows than states; "
+                f"n_states={most} requested, but the data has n_samples={n_rows}, fewer rows than states; "
                 f"give more rows, or n_states<={n_rows}"
             )
         return
@@ -145,7 +145,7 @@ def check_supported(
         if states[node] > (count if own else largest):
             whose = f" of {tree.names[node]!r}" if own else ""
             raise RankError(
-                f"n_states={states[node]}{whose} asked for, but the columns around have so few categories "
+                f"n_states={states[node]}{whose} requested, but the columns around have so few categories "
                 f"that learn={learn!r} can tell only {count if own else largest} states apart; give "
                 f'n_states<={count if own else largest}, or learn="auto"'
             )

@@ -100,7 +100,7 @@ def chosen_views(pairs: PairTables, n_states: int, features: int) -> Views:
         sizes[poorest] *= cards[column]
     if min(sizes) < n_states:
         raise RankError(
-            f"n_states={n_states} asked for, but three groups of up to {features} columns tell only "
+            f"n_states={n_states} requested, but three groups of up to {features} columns tell only "
             f'{min(sizes)} classes apart; give n_states<={min(sizes)}, more features, or learn="auto"'
         )
     first, middle, last = (tuple(sorted(view)) for view in views)

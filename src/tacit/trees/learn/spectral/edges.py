@@ -104,8 +104,8 @@ def edge_bases(
                 strict=True,
             )
         )
-    asked = [(*edges[edge].below, *group) for edge in grouped for group in edges[edge].above]
-    tables = iter(moments.tables(asked) if asked else [])
+    subsets = [(*edges[edge].below, *group) for edge in grouped for group in edges[edge].above]
+    tables = iter(moments.tables(subsets) if subsets else [])
     alike: dict[Hashable, list[tuple[Key, list[Array]]]] = defaultdict(list)
     for edge in grouped:
         views = edges[edge]

@@ -182,8 +182,8 @@ def _unfoldings(
     window: int | None,
     codes: NDArray[np.integer] | None,
 ) -> Iterator[tuple[int, _Unfolding]]:
-    """The unfolding at each inner edge; those that are tables are asked for together."""
-    asked: dict[int, tuple[Group, Group, Group]] = {}
+    """The unfolding at each inner edge; those that are tables are requested together."""
+    unfoldings: dict[int, tuple[Group, Group, Group]] = {}
     for node, views in edges.items():
         linker = views.above[0]
         if window is None:
@@ -191,7 +191,7 @@ def _unfoldings(
         else:
             seen = _window(moments, views, window)
         if _n_cells(moments, seen) <= MOST_WINDOW_CELLS:
-            asked[node] = (_stars(tree, edges, node), views.below, seen)
+            unfoldings[node] = (_stars(tree, edges, node), views.below, seen)
         elif codes is None:
             raise ArgumentError(
                 f"the {len(seen)} leaves outside {tree.names[node]!r} have {_n_cells(moments, seen):.3g} "
@@ -200,9 +200,11 @@ def _unfoldings(
         else:
             inside = (_stars(tree, edges, node), views.below, linker)
             yield node, _from_rows(codes, moments.cards, inside, tree.outside[node])
-    groups = [inside + seen for stars, star, seen in asked.values() for inside in (stars, star)]
+    groups = [
+        inside + seen for stars, star, seen in unfoldings.values() for inside in (stars, star)
+    ]
     tables = iter(moments.tables(groups) if groups else [])
-    for node, (_, _, seen) in asked.items():
+    for node, (_, _, seen) in unfoldings.items():
         n_seen, n_linker = _n_cells(moments, seen), _n_cells(moments, edges[node].above[0])
         branches, star = next(tables).reshape(-1, n_seen), next(tables).reshape(-1, n_seen)
         linked = branches.reshape(len(branches), n_linker, -1).sum(axis=2)

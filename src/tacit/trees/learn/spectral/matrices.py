@@ -62,8 +62,8 @@ def chains(
     found = edge_bases(moments, pairs, seen, cut=cut)
     if isinstance(moments, Projecting):
         return _projected_chains(moments, bases, triads, steps, found)
-    asked = _asked(bases, triads, steps, seen)
-    tables = dict(zip(asked, moments.tables(asked), strict=True))
+    subsets = _subsets(bases, triads, steps, seen)
+    tables = dict(zip(subsets, moments.tables(subsets), strict=True))
 
     def joined(groups: tuple[Group, ...], rest: Group, *shape: int) -> Array:
         return np.concatenate([tables[group + rest].reshape(-1, *shape) for group in groups])
@@ -122,22 +122,22 @@ def _projected_chains(
     return {node: Chain(next(results).T, tuple(products[node]), next(results)) for node in triads}
 
 
-def _asked(
+def _subsets(
     bases: Mapping[int, EdgeBasis],
     triads: Mapping[int, Triad],
     steps: Sequence[_Step],
     seen: Mapping[_Step | tuple[int, int], EdgeViews],
 ) -> list[Group]:
     """The joint tables that are needed, each once."""
-    asked: dict[Group, None] = {}
+    subsets: dict[Group, None] = {}
     for step in steps:
         rest = _group(bases, step.child) + triads[step.node].groups[step.target]
-        asked.update(dict.fromkeys(group + rest for group in seen[step].above))
+        subsets.update(dict.fromkeys(group + rest for group in seen[step].above))
     for node, three in triads.items():
-        asked.update(dict.fromkeys(group + three.groups[0] for group in _above(bases, node)))
+        subsets.update(dict.fromkeys(group + three.groups[0] for group in _above(bases, node)))
         for place in range(3):
-            asked.update(dict.fromkeys(seen[node, place].above))
-    return list(asked)
+            subsets.update(dict.fromkeys(seen[node, place].above))
+    return list(subsets)
 
 
 def _above(bases: Mapping[int, EdgeBasis], node: int) -> tuple[Group, ...]:

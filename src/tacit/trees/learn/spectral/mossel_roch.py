@@ -81,8 +81,8 @@ def mossel_roch(
     """
     states = checked_states(tree, moments, n_states)
     triads, bases = _triads(tree, moments, states, features)
-    asked = _asked(tree, triads)
-    tables = dict(zip(asked, moments.tables(asked), strict=True))
+    subsets = _subsets(tree, triads)
+    tables = dict(zip(subsets, moments.tables(subsets), strict=True))
     rng = np.random.default_rng(random_state)
     nodes: dict[int, _Node] = {}
     for node in tree.hidden:
@@ -137,23 +137,23 @@ def _triads(
     return triads, bases
 
 
-def _asked(tree: RootedTree, triads: Mapping[int, Triad]) -> list[Group]:
+def _subsets(tree: RootedTree, triads: Mapping[int, Triad]) -> list[Group]:
     """The joint tables that are needed."""
-    asked: dict[Group, None] = {}
+    subsets: dict[Group, None] = {}
     for node in tree.hidden:
         if node in triads:
             one, two, three = triads[node].groups
-            asked[one + two + three] = None
+            subsets[one + two + three] = None
             views = list(zip(triads[node].groups, triads[node].branches, strict=True))
         else:
             leaf = int(tree.copy_of[node])
-            asked[leaf,] = None
+            subsets[leaf,] = None
             views = [((leaf,), frozenset({leaf}))]
         for child in tree.children[node]:
             apart = [group for group, owners in views if child not in owners]
             if apart:  # else the child is the leaf that the node repeats
-                asked[_stands_for(tree, triads, child) + apart[0]] = None
-    return list(asked)
+                subsets[_stands_for(tree, triads, child) + apart[0]] = None
+    return list(subsets)
 
 
 def _stands_for(tree: RootedTree, triads: Mapping[int, Triad], node: int) -> Group:

@@ -184,15 +184,15 @@ def node_cores(
     """The tensor of each node: the joint table of its branches, in the bases of the edges."""
     if isinstance(moments, Projecting):
         return _projected_cores(tree, moments, bases, nodes)
-    asked: list[Group] = []
+    subsets: list[Group] = []
     for node in nodes:
         below = tuple(
             leaf
             for child in tree.children[node]
             for leaf in (bases[child].below if child in bases else (child,))
         )
-        asked.extend(below + group for group in _above(bases, node))
-    tables = iter(moments.tables(asked) if asked else [])
+        subsets.extend(below + group for group in _above(bases, node))
+    tables = iter(moments.tables(subsets) if subsets else [])
     alike: dict[_Sizes, list[tuple[int, list[Array], list[Array | None]]]] = defaultdict(list)
     for node in nodes:
         factors = [bases[child].left if child in bases else None for child in tree.children[node]]

@@ -63,10 +63,10 @@ def _sides(matrix: Array, rank: int) -> tuple[Array, Array]:
     return left[:, :rank], right[:rank].T
 
 
-def _check_rank(values: Array, asked: int) -> None:
+def _check_rank(values: Array, n_states: int) -> None:
     usable = int((values > _ZERO * values[0]).sum())
-    if usable < asked:
+    if usable < n_states:
         raise RankError(
-            f"n_states={asked} asked for, but two of the columns show only {usable} classes; give n_states<="
-            f"{usable}, or columns with more categories"
+            f"n_states={n_states} requested, but two of the columns show only {usable} classes; give "
+            f"n_states<={usable}, or columns with more categories"
         )

@@ -30,7 +30,7 @@ def decompose(covariance: Array, third: Array, noise: float) -> tuple[Array, Arr
     third : (r, r, r) array
         E[a b c].
     noise : float
-        The size of a covariance that is not told from none.
+        The size of a covariance that cannot be distinguished from zero.
 
     Returns
     -------

@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 # Rows that the third moments look at, evenly spaced: more did not make the start better.
 ROWS_LOOKED_AT = 100_000
-# A covariance below so many standard errors is not told from none. Of 0.5 to 14, eight gave the best starts.
+# A covariance below so many standard errors cannot be distinguished from zero; of 0.5 to 14, eight was best.
 NOISE = 8.0
 MOST_NOISE = 0.8  # as for a hundred rows; fewer must be believed, or nothing would be found
 # Share of every table row that is spread over its categories, so that EM can move away from zero.
