@@ -89,10 +89,10 @@ def even_cuts(values: Floats, n_bins: int, weights: Floats | None = None) -> Flo
     least = 0.25 * total / n_bins
     kept: list[int] = []
     before = 0.0
-    for each in chosen.tolist():
-        if reached[each] - before >= least and total - reached[each] >= least:
-            kept.append(each)
-            before = float(reached[each])
+    for gap in chosen.tolist():
+        if reached[gap] - before >= least and total - reached[gap] >= least:
+            kept.append(gap)
+            before = float(reached[gap])
     cuts = gaps[kept]
     return np.asarray(0.5 * ordered[cuts] + 0.5 * ordered[cuts + 1])
 

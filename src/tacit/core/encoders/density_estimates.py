@@ -89,7 +89,7 @@ def smoothed(x: Array, counts: Array, rest: Callable[[Array], Array], mass: floa
         some, weights = x[chosen], counts[chosen]
     base = mass * rest(some)
     judged = [(*_judged(some, weights, scale, base), scale) for scale in _scales(some, weights)]
-    _, bandwidth, scale = max(judged, key=lambda each: each[0] - _DOUBT * each[2].bent)
+    _, bandwidth, scale = max(judged, key=lambda row: row[0] - _DOUBT * row[2].bent)
     y = scale.of(x)
     shrunk = bandwidth * (float(weights.sum()) / float(counts.sum())) ** 0.2
     bandwidth = max(shrunk, _finest(y))
@@ -122,14 +122,14 @@ def _judged(x: Array, counts: Array, scale: Scale, base: Array) -> tuple[float, 
     def score(bandwidth: float) -> float:
         return float(counts @ np.log(_left_out(y, counts, bandwidth) * slope + base))
 
-    tried = sorted({max(rule * 2.0**power, least) for power in range(-5, 2)})
-    scores = {bandwidth: score(bandwidth) for bandwidth in tried}
+    bandwidths = sorted({max(rule * 2.0**power, least) for power in range(-5, 2)})
+    scores = {bandwidth: score(bandwidth) for bandwidth in bandwidths}
     best = max(scores, key=scores.__getitem__)
     for factor in (2**-0.5, 2**0.5):
         bandwidth = max(best * factor, least)
         scores.setdefault(bandwidth, score(bandwidth))
     best = max(scores.values())
-    return best, max(each for each, score_ in scores.items() if score_ >= best - _DOUBT)
+    return best, max(candidate for candidate, score_ in scores.items() if score_ >= best - _DOUBT)
 
 
 def _finest(y: Array) -> float:
@@ -194,12 +194,12 @@ def _left_out(y: Array, counts: Array, bandwidth: float) -> Array:
     heights = np.convolve(nodes, taps, mode="same")
     here = heights[left] + part * (heights[left + 1] - heights[left])
     middle = len(taps) // 2
-    own = (part**2 + (1 - part) ** 2) * taps[middle] + 2 * part * (1 - part) * taps[middle + 1]
-    return np.asarray(np.maximum(here - own, 0.0) / max(float(counts.sum()) - 1, 1.0))
+    itself = (part**2 + (1 - part) ** 2) * taps[middle] + 2 * part * (1 - part) * taps[middle + 1]
+    return np.asarray(np.maximum(here - itself, 0.0) / max(float(counts.sum()) - 1, 1.0))
 
 
-def quantile(values: Array, weights: Array, shares: Any) -> Array:
+def quantile(values: Array, weights: Array, probabilities: Any) -> Array:
     """Quantiles of ascending values."""
     reached = np.cumsum(weights)
-    places = np.searchsorted(reached, np.asarray(shares) * reached[-1])
+    places = np.searchsorted(reached, np.asarray(probabilities) * reached[-1])
     return np.asarray(values[np.minimum(places, len(values) - 1)])

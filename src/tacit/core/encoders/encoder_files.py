@@ -97,8 +97,8 @@ def upgraded_encoder(
 ) -> dict[str, Any]:
     """The header of an encoder of formats 1 and 2; its arrays move from one prefix to another."""
     names = ("kind", "size", "bandwidth") if plain.get("kind") != "bells" else tuple(plain)
-    found = {name: plain[name] for name in names if name in plain}
+    header = {name: plain[name] for name in names if name in plain}
     if old + "heights" in arrays:
-        found["margin"] = upgraded_margin(plain, arrays, old, f"{new}margin.")
+        header["margin"] = upgraded_margin(plain, arrays, old, f"{new}margin.")
     renamed(arrays, {old: new})
-    return found
+    return header

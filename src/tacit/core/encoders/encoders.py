@@ -140,7 +140,7 @@ class BinEncoder:
     margin : Margin
         The density of the column as a whole.
     bandwidth : float
-        By how much a bin is blurred, in shares of the column's mass; zero is the bin as it stands.
+        By how much a bin is blurred, as a fraction of the column's mass; zero is the bin as it stands.
     """
 
     edges: Array
@@ -185,12 +185,12 @@ class BinEncoder:
         """(row, feature) the density of each bin's bump; ones where the value is missing."""
         values = np.asarray(values, dtype=np.float64)
         if self.bandwidth == 0:  # by the cuts themselves, so that features and evidence agree
-            found = _one_hot(self.codes(values), self.size, 1.0) / np.diff(self.cuts)
+            densities = _one_hot(self.codes(values), self.size, 1.0) / np.diff(self.cuts)
         else:
-            found = blurred(self.margin.cdf(values), self.cuts, self.bandwidth)
-        found *= self.margin.density(values)[:, None]
-        found[np.isnan(values)] = 1.0
-        return found
+            densities = blurred(self.margin.cdf(values), self.cuts, self.bandwidth)
+        densities *= self.margin.density(values)[:, None]
+        densities[np.isnan(values)] = 1.0
+        return densities
 
     def cumulative(self, values: Array) -> Array:
         """(row, feature) the integral of each bump up to each value."""
@@ -207,8 +207,8 @@ class BinEncoder:
         """Numbers over what the column holds: half of them even, half where the mass is."""
         low, high = self.margin.inverse(np.array([1e-3, 1 - 1e-3]))
         even = np.linspace(low, high, n - n // 2)
-        shares = np.linspace(1e-3, 1 - 1e-3, n // 2 + 2)[1:-1]
-        return np.sort(np.concatenate([even, self.margin.inverse(shares)]))
+        masses = np.linspace(1e-3, 1 - 1e-3, n // 2 + 2)[1:-1]
+        return np.sort(np.concatenate([even, self.margin.inverse(masses)]))
 
 
 def _one_hot(codes: NDArray[Any], size: int, missing: float) -> Array:
@@ -228,7 +228,7 @@ def bin_encoder(
     n_bins : int
         The largest number of bins; there are fewer where values are repeated often.
     bandwidth : float, optional
-        By how much bins are blurred, in shares of the column's mass; half of a bin by default.
+        By how much bins are blurred, as a fraction of the column's mass; half of a bin by default.
     weights : (row,), optional
         How much each row counts.
     """

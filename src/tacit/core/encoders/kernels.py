@@ -69,15 +69,15 @@ class KernelEncoder:
     def features(self, values: NDArray[Any]) -> Array:
         """(row, feature) what learning averages; a row of NaN where the value is missing."""
         values = self._placed(values)
-        found = np.empty((len(values), self.size))
+        features = np.empty((len(values), self.size))
         back = np.ascontiguousarray(self.inverse.T)
         for start in range(0, len(values), _BLOCK):
             block = np.subtract.outer(values[start : start + _BLOCK] / self.bandwidth, self._scaled)
             np.square(block, out=block)
             block *= -0.5
             np.exp(block, out=block)
-            np.matmul(block, back, out=found[start : start + _BLOCK])
-        return found
+            np.matmul(block, back, out=features[start : start + _BLOCK])
+        return features
 
     def _placed(self, values: NDArray[Any]) -> Array:
         """The numbers on the scale of the pivots."""
@@ -96,14 +96,14 @@ class KernelEncoder:
     def likelihoods(self, values: NDArray[Any]) -> Array:
         """(row, feature) features as densities; `total` where the value is missing."""
         values = np.asarray(values, dtype=np.float64)
-        found = self.features(values)
-        found /= _SQRT_2_PI * self.bandwidth
+        densities = self.features(values)
+        densities /= _SQRT_2_PI * self.bandwidth
         if self.margin is not None:
             scores = self.margin.scores(values)
             slope = self.margin.density(values) * _SQRT_2_PI * np.exp(0.5 * scores * scores)
-            found *= slope[:, None]
-        found[np.isnan(values)] = self.total
-        return found
+            densities *= slope[:, None]
+        densities[np.isnan(values)] = self.total
+        return densities
 
     def functional(self, function: Callable[[Array], Array]) -> Array:
         """(feature,) the coefficients of the function: features times them are the function, at the pivots.
@@ -124,8 +124,8 @@ class KernelEncoder:
     def grid(self, n: int = 200) -> Array:
         """Numbers over the training range and three bandwidths on either side, even on the pivots' scale."""
         reach = 3 * self.bandwidth
-        found = np.linspace(self.pivots.min() - reach, self.pivots.max() + reach, n)
-        return found if self.margin is None else self.margin.from_scores(found)
+        grid = np.linspace(self.pivots.min() - reach, self.pivots.max() + reach, n)
+        return grid if self.margin is None else self.margin.from_scores(grid)
 
 
 def kernel_encoder(
@@ -145,7 +145,7 @@ def kernel_encoder(
     bandwidth : float
         Of the Gaussian kernel.
     tolerance : float
-        How much of the kernel's trace may be left over, in shares.
+        The fraction of the kernel's trace that may be left over.
     n_features : int, optional
         The largest number of features.
     margin : Margin, optional
@@ -207,7 +207,7 @@ def median_bandwidth(values: Array) -> float:
     for candidates in (some, np.unique(some)):
         first, second = np.triu_indices(len(candidates), 1)
         if len(first):
-            found = float(np.median(candidates[second] - candidates[first]))
-            if found > 0:
-                return found
+            distance = float(np.median(candidates[second] - candidates[first]))
+            if distance > 0:
+                return distance
     return 1.0

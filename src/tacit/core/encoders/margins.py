@@ -71,38 +71,38 @@ class Margin:
     def density(self, values: Array) -> Array:
         """The density at each number; positive everywhere, NaN at NaN."""
         heights = _interpolated(self.scale.of(values), self.start, self.step, self.heights)
-        found = self._body * heights * self.scale.slope(values)
+        density = self._body * heights * self.scale.slope(values)
         for atom, share, width in zip(self.atoms, self.shares, self.widths, strict=True):
             z = np.clip(_standard(values, atom, width), -40.0, 40.0)
-            found += (1 - self.rest) * share * np.exp(-0.5 * z * z) / (np.sqrt(2 * np.pi) * width)
-        found += (
+            density += (1 - self.rest) * share * np.exp(-0.5 * z * z) / (np.sqrt(2 * np.pi) * width)
+        density += (
             self.rest * _student_density(_standard(values, self.middle, self.spread)) / self.spread
         )
-        return found
+        return density
 
     def cdf(self, values: Array) -> Array:
         """The mass below each number; NaN at NaN."""
         from scipy.special import ndtr
 
         y = self.scale.of(values)
-        found = self._body * _integrated(y, self.start, self.step, self.heights, self._below)
+        masses = self._body * _integrated(y, self.start, self.step, self.heights, self._below)
         for atom, share, width in zip(self.atoms, self.shares, self.widths, strict=True):
-            found += (1 - self.rest) * share * ndtr(_standard(values, atom, width))
-        found += self.rest * _student_cdf(_standard(values, self.middle, self.spread))
-        return found
+            masses += (1 - self.rest) * share * ndtr(_standard(values, atom, width))
+        masses += self.rest * _student_cdf(_standard(values, self.middle, self.spread))
+        return masses
 
-    def inverse(self, shares: Array) -> Array:
-        """The number below which each share of the mass lies; shares are strictly between 0 and 1."""
-        shares = np.asarray(shares, dtype=np.float64)
+    def inverse(self, masses: Array) -> Array:
+        """The quantile function, the inverse of `cdf`; masses are strictly between 0 and 1."""
+        masses = np.asarray(masses, dtype=np.float64)
         places, below = self._table
-        right = np.clip(np.searchsorted(below, shares), 1, len(below) - 1)
+        right = np.clip(np.searchsorted(below, masses), 1, len(below) - 1)
         low, high = places[right - 1], places[right]
-        part = (shares - below[right - 1]) / np.maximum(below[right] - below[right - 1], 1e-300)
-        found = low + np.clip(part, 0.0, 1.0) * (high - low)
-        open_ = np.flatnonzero(~np.isnan(shares))
+        part = (masses - below[right - 1]) / np.maximum(below[right] - below[right - 1], 1e-300)
+        values = low + np.clip(part, 0.0, 1.0) * (high - low)
+        open_ = np.flatnonzero(~np.isnan(masses))
         for _ in range(_MOST_STEPS):
-            now = found[open_]
-            excess = self.cdf(now) - shares[open_]
+            now = values[open_]
+            excess = self.cdf(now) - masses[open_]
             low[open_] = np.where(excess < 0, now, low[open_])
             high[open_] = np.where(excess > 0, now, high[open_])
             with np.errstate(all="ignore"):
@@ -110,11 +110,11 @@ class Margin:
             inside = (step > low[open_]) & (step < high[open_])
             step = np.where(inside, step, 0.5 * (low[open_] + high[open_]))
             moving = (np.abs(excess) > 1e-14) & (step != now)
-            found[open_[moving]] = step[moving]
+            values[open_[moving]] = step[moving]
             open_ = open_[moving]
             if len(open_) == 0:
                 break
-        return found
+        return values
 
     def scores(self, values: Array) -> Array:
         """The normal scores: the standard normal quantiles of the masses below each number."""
@@ -171,8 +171,8 @@ def _interpolated(y: Array, start: float, step: float, heights: Array) -> Array:
         left = left.astype(np.int64)
     left[np.isnan(place)] = 0
     part = place - left
-    found = heights[left] + part * (heights[left + 1] - heights[left])
-    return np.where((part < 0) | (part > 1), 0.0, found)
+    interpolated = heights[left] + part * (heights[left + 1] - heights[left])
+    return np.where((part < 0) | (part > 1), 0.0, interpolated)
 
 
 def _integrated(y: Array, start: float, step: float, heights: Array, below: Array) -> Array:
@@ -271,14 +271,14 @@ def _atom_mask(distinct: Array, counts: Array) -> NDArray[np.bool_]:
     """Which values are peaks of their own: many rows, and far more than their neighbours have."""
     if len(distinct) == 1 or (len(distinct) <= _FEW and counts.sum() >= 3 * len(distinct)):
         return np.ones(len(distinct), dtype=np.bool_)
-    found = np.zeros(len(distinct), dtype=np.bool_)
+    is_peak = np.zeros(len(distinct), dtype=np.bool_)
     least = max(_LEAST_SHARE * float(counts.sum()), 5.0)
     for place in np.flatnonzero(counts >= least):
         around = counts[max(place - 5, 0) : place + 6]
         others = (around.sum() - counts[place]) / max(len(around) - 1, 1)
         # Rounded values repeat by chance: of many counts around one mean, the largest is far above it.
         chance = others + _BEYOND_CHANCE * np.sqrt(others)
-        found[place] = counts[place] > max(_STANDS_OUT * float(np.median(around)), chance)
-    if len(distinct) - found.sum() < 2:
-        found[:] = True
-    return found
+        is_peak[place] = counts[place] > max(_STANDS_OUT * float(np.median(around)), chance)
+    if len(distinct) - is_peak.sum() < 2:
+        is_peak[:] = True
+    return is_peak

@@ -36,7 +36,7 @@ def cells_of(
     known = values[there]
     if values.shape[1] == 1:
         edges = np.unique(np.quantile(known[:, 0], np.arange(1, n_cells) / n_cells))
-        found = np.searchsorted(edges, known[:, 0], side="right").astype(np.int32)
+        cells = np.searchsorted(edges, known[:, 0], side="right").astype(np.int32)
     else:
         rows = np.nan_to_num(known, nan=0.0).astype(np.float32)
         few = rows[np.sort(rng.permutation(len(rows))[:_ROWS_FOR_CENTRES])]
@@ -46,7 +46,7 @@ def cells_of(
             n_cells = min(n_cells, len(np.unique(few, axis=0)))
         every = np.arange(len(few))
         centres = kmeans(few, n_cells, rng, max_iter=most_sweeps, candidates=every).centres
-        found = nearest_centres(rows, centres)
+        cells = nearest_centres(rows, centres)
     codes = np.full(len(values), -1, dtype=np.int32)
-    codes[there] = np.unique(found, return_inverse=True)[1].ravel()
+    codes[there] = np.unique(cells, return_inverse=True)[1].ravel()
     return codes

@@ -25,5 +25,5 @@ def nearest_distributions(rows: Array) -> Array:
     excess = (np.cumsum(descending, axis=-1) - 1) / np.arange(1, n_columns + 1)
     n_positive = (descending > excess).sum(axis=-1, keepdims=True)
     shift = np.take_along_axis(excess, n_positive - 1, axis=-1)
-    found = np.maximum(rows - shift, 0.0)
-    return np.asarray(found / found.sum(axis=-1, keepdims=True))
+    positive = np.maximum(rows - shift, 0.0)
+    return np.asarray(positive / positive.sum(axis=-1, keepdims=True))

@@ -42,8 +42,12 @@ def _small_svd(matrices: Array) -> tuple[Array, Array, Array] | None:
     if min(a, b) > SHORT or max(a, b) > LONG:
         return None
     if a > b:
-        found = _small_svd(matrices.swapaxes(-1, -2))
-        return found and (found[2].swapaxes(-1, -2), found[1], found[0].swapaxes(-1, -2))
+        transposed = _small_svd(matrices.swapaxes(-1, -2))
+        return transposed and (
+            transposed[2].swapaxes(-1, -2),
+            transposed[1],
+            transposed[0].swapaxes(-1, -2),
+        )
     flat = matrices.reshape(-1, a, b)
     left, values, right = (
         np.empty((len(flat), a, a)),
@@ -76,7 +80,7 @@ def _svd_one_by_one(matrices: Array) -> tuple[Array, Array, Array]:
         svd(matrix, full_matrices=False, lapack_driver="gesvd")
         for matrix in matrices.reshape(-1, n_rows, n_columns)
     ]
-    left, values, right = (np.array(each) for each in zip(*parts, strict=True))
+    left, values, right = (np.array(factor) for factor in zip(*parts, strict=True))
     return (
         left.reshape(*stack, *left.shape[1:]),
         values.reshape(*stack, *values.shape[1:]),

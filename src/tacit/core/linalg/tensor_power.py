@@ -51,8 +51,8 @@ def decompose(tensor: Array, solver: str = "jacobi", *, random_state: int = 0) -
     --------
     >>> turn = np.array([[0.6, -0.8], [0.8, 0.6]])
     >>> tensor = np.einsum("c,ic,jc,kc->ijk", [3.0, 1.0], turn, turn, turn)
-    >>> found = decompose(tensor)
-    >>> np.round(found.values, 6), np.round(found.vectors, 6)
+    >>> components = decompose(tensor)
+    >>> np.round(components.values, 6), np.round(components.vectors, 6)
     (array([3., 1.]), array([[ 0.6, -0.8], [ 0.8,  0.6]]))
     """
     from tacit.core.threads import one_blas_thread
@@ -114,7 +114,7 @@ def components_of(tensor: Array, vectors: Array, *, fitted: bool = False) -> Com
 def _powers(tensor: Array, rng: np.random.Generator) -> Array:
     """Anandkumar et al. (2014), algorithm 1: the best of several starts, then its component is taken away."""
     k = len(tensor)
-    rest, found = tensor.copy(), np.empty((k, k))
+    rest, vectors = tensor.copy(), np.empty((k, k))
     for component in range(k):
         starts = rng.normal(size=(k, _STARTS))
         starts /= np.linalg.norm(starts, axis=0)
@@ -123,8 +123,8 @@ def _powers(tensor: Array, rng: np.random.Generator) -> Array:
         best = _power_steps(rest, starts[:, [reached.argmax()]], _POWERS)[:, 0]
         value = rest @ best @ best @ best
         rest -= value * np.einsum("i,j,k->ijk", best, best, best)
-        found[:, component] = best
-    return found
+        vectors[:, component] = best
+    return vectors
 
 
 def _power_steps(tensor: Array, vectors: Array, n_steps: int) -> Array:

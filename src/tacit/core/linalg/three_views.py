@@ -24,7 +24,7 @@ def middle_view(
     pairs23: Array,
     triples: Callable[[Array, Array], Array],
 ) -> Array:
-    """(k, state) what the middle view is in each state, up to a factor: its mean times the root of the share.
+    """(k, state) the middle view in each state, up to a factor: its mean times the root of the weight.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def middle_view(
     roots = np.sqrt(np.maximum(sizes, _LEAST * sizes[-1]))
     white = vectors / roots
     turned = np.einsum("ijk,ia,jb,kc->abc", third, white, white, white, optimize=True)
-    found, _ = joint_diagonals(symmetric(turned))
-    return np.asarray((vectors * roots) @ found)
+    rotation, _ = joint_diagonals(symmetric(turned))
+    return np.asarray((vectors * roots) @ rotation)
 
 
 def symmetric(cube: Array) -> Array:

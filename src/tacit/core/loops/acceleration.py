@@ -121,19 +121,19 @@ def blend(counts, scale, size, pseudo, row_starts, mean, out):
     for row in range(len(row_starts)):
         start = row_starts[row]
         stop = row_starts[row + 1] if row + 1 < len(row_starts) else len(mean)
-        own, new, prior = mean[start:stop], counts[start:stop], pseudo[start:stop]
+        row_mean, new, prior = mean[start:stop], counts[start:stop], pseudo[start:stop]
         total = 0.0
-        for at in range(len(own)):
-            own[at] += size * (scale * new[at] - own[at])
-            total += own[at] + prior[at]
+        for at in range(len(row_mean)):
+            row_mean[at] += size * (scale * new[at] - row_mean[at])
+            total += row_mean[at] + prior[at]
         line = out[start:stop]
         if total > 0.0:
             over = 1.0 / total
-            for at in range(len(own)):
-                line[at] = (own[at] + prior[at]) * over
+            for at in range(len(row_mean)):
+                line[at] = (row_mean[at] + prior[at]) * over
         else:
-            for at in range(len(own)):
-                line[at] = 1.0 / len(own)
+            for at in range(len(row_mean)):
+                line[at] = 1.0 / len(row_mean)
 
 
 @njit(cache=True, nogil=True)
