@@ -1,1 +1,1 @@
-"""What several families share; it knows no model."""
+"""Code that several families of models share; it depends on none of them."""

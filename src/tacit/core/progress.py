@@ -1,4 +1,4 @@
-"""Telling how far long work has come."""
+"""Progress reports of long computations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rows that were set aside say of models: which is better, and which is enough."""
+"""Model selection by the scores of held-out rows."""
 
 from __future__ import annotations
 

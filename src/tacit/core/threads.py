@@ -1,4 +1,4 @@
-"""One bound for all threads: those of BLAS and those of the compiled loops."""
+"""The number of threads, of BLAS and of the compiled loops alike."""
 
 from __future__ import annotations
 
@@ -121,6 +121,6 @@ def ahead(items: Iterable[Item]) -> Iterator[Item]:
             coming = pool.submit(next, source, end)
             yield cast("Item", item)
     finally:
-        # Items that nobody asks for any more are collected at any time, also while another thread begins:
+        # Unused generators are collected at any time, also while another thread begins:
         # waiting here for our own thread would never end.
         pool.shutdown(wait=False)

@@ -1,4 +1,4 @@
-"""Message passing on a rooted tree, for every model that hangs on one.
+"""Message passing on a rooted tree, for all tree models.
 
 `rooted_tree` numbers the nodes, `network` holds tensors or probability tables at them (`mixture`: several
 networks with weights), `evidence` says what was observed of each row. `passes` runs up and down;

@@ -1,4 +1,4 @@
-"""What can be said of hidden states: their posterior, and the most likely completion of a row."""
+"""Hidden states: their posterior, and the most probable completion of a row."""
 
 from __future__ import annotations
 

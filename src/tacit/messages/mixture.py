@@ -1,4 +1,4 @@
-"""A mixture of trees: one of several trees is drawn, then a row of it."""
+"""A mixture of trees: a component is drawn, then a row from its tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is learnt of a tree: tensors at its nodes, or probability tables.
+"""The parameters of a tree: tensors at its nodes, or probability tables.
 
 Messages run from the leaves to the root and are vectors, one entry per rank of the edge they cross. A
 leaf sends a row of its encoder `emit`; a hidden node turns its children's messages into its own in one of

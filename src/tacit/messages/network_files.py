@@ -1,4 +1,4 @@
-"""What model files hold of networks, probability tables and mixtures of trees."""
+"""The fields of networks, probability tables and mixtures of trees in model files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages with their scale kept aside, and what each kind of node does with them.
+"""Messages with separate scales, and how each kind of node combines them.
 
 Messages stand state by state: ``values[m, p]`` is entry m of the message of pattern p. Reductions over the
 few states then run over contiguous patterns, several times faster than the other way round. Scales are

@@ -1,4 +1,4 @@
-"""Estimates that are not probabilities: how they are repaired, and the record of it."""
+"""Repairs of estimates that are not probabilities, and their record."""
 
 from __future__ import annotations
 

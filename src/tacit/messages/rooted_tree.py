@@ -1,4 +1,4 @@
-"""A tree seen from its root, numbered for the engine."""
+"""A rooted tree, its nodes numbered for message passing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever was learnt as one or more weighted networks, which all queries run over.
+"""Any tree model as one or more weighted networks, the form that all queries use.
 
 A single tree is a mixture of one. Values of components are added in logarithms, so that nothing under-runs
 however many leaves there are.

@@ -1,1 +1,1 @@
-"""Numbers as vectors: bins, kernels, bumps, smooth margins."""
+"""Numbers as features: bins, kernels, bumps, marginal distributions."""

@@ -1,4 +1,4 @@
-"""A kernel estimate of a density in one dimension: on which scale, and how smooth.
+"""Kernel density estimates in one dimension, with the choice of scale and bandwidth.
 
 Both are chosen by the likelihood of each value under the others. Sums over values are sums over even nodes:
 a value is shared by the two nodes beside it, and the density is linear between nodes.

@@ -1,4 +1,4 @@
-"""What model files hold of a column: its encoder, and the distribution of its numbers."""
+"""The fields of encoders and of marginal distributions in model files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells as vectors: what a leaf of a tree knows of a value.
+"""Encoders: the value of a cell as a vector of features.
 
 A leaf has `size` features. Learning averages products of `features`; a query enters a cell by its
 `likelihoods`, and what it finds at a leaf is a vector v of as many coefficients: the density

@@ -1,4 +1,4 @@
-"""The distribution of one column of numbers: a smooth density, its integral and the way back.
+"""The marginal distribution of a column of numbers: density, distribution function and quantiles.
 
 Most of the mass lies in a kernel estimate on a scale that suits the data: that of the numbers, or one that
 is logarithmic away from a centre (transformed kernel estimates: Wand, Marron & Ruppert, 1991). Scale and

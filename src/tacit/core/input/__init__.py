@@ -1,1 +1,1 @@
-"""What users bring: frames, columns of values, files, text, chunks of rows."""
+"""Input data: frames, columns of values, files, text, chunks of rows."""

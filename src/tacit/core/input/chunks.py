@@ -1,4 +1,4 @@
-"""What the user brought, recognised: one block of rows, or several.
+"""The input data as one block of rows, or several.
 
 A block gives its columns one at a time, so that a wide table never stands in memory twice.
 """

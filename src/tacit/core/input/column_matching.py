@@ -1,4 +1,4 @@
-"""Which column of the data is which column of the model."""
+"""Matches the columns of the data with those of the model."""
 
 from __future__ import annotations
 

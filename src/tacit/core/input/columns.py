@@ -1,4 +1,4 @@
-"""What columns can hold, learnt from what they did hold."""
+"""The type and the categories of a column, learnt from its values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Codes turned back into values, in the kind of table that the caller brought."""
+"""Decodes codes into values, in the caller's type of table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values turned into codes by a schema that is already known."""
+"""Encodes values as codes by a known schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data frames on their way in: pandas, polars, pyarrow and whatever else narwhals knows."""
+"""Reads data frames: pandas, polars, pyarrow and all others that narwhals supports."""
 
 from __future__ import annotations
 

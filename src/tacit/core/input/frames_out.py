@@ -1,4 +1,4 @@
-"""Columns on their way out: the kind of frame that a question came in, with the same types."""
+"""Returns columns in the same type of frame as the input, with the same column types."""
 
 from __future__ import annotations
 

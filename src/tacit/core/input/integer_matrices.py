@@ -1,4 +1,4 @@
-"""Whole matrices of small integers: a few calls for all columns together."""
+"""Fast encoding of matrices of small integers, all columns together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are not there, and what may be meant instead."""
+"""Errors for files that do not exist, with the nearest name."""
 
 from __future__ import annotations
 

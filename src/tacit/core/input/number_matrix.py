@@ -1,4 +1,4 @@
-"""A table of numbers as one matrix, for what needs no categories."""
+"""A table of numbers as one matrix, for models without categories."""
 
 from __future__ import annotations
 

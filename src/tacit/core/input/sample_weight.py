@@ -1,4 +1,4 @@
-"""How much each row counts."""
+"""Checks of sample weights."""
 
 from __future__ import annotations
 

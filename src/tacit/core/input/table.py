@@ -1,4 +1,4 @@
-"""A table of categories: who the columns are, and one code per cell."""
+"""A table of categories: its schema, and one code per cell."""
 
 from __future__ import annotations
 

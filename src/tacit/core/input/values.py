@@ -1,4 +1,4 @@
-"""One column as it came, brought to one of two forms: distinct values with codes, or numbers.
+"""One input column in one of two forms: distinct values with codes, or numbers.
 
 Whatever the column was made of, its values end as text, integers, floats or booleans of Python, so that they
 can be compared, sorted, shown and written to a file:

@@ -1,4 +1,4 @@
-"""One rotation that makes several symmetric matrices as nearly diagonal as can be."""
+"""Joint diagonalisation: the rotation that makes several symmetric matrices most nearly diagonal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The nearest probability distributions."""
+"""Euclidean projection onto the probability simplex."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Symmetric tensors of order three as sums of few third powers of vectors.
+"""Decomposition of symmetric tensors of order three by the tensor power method.
 
 A whitened tensor of third moments is such a sum with orthonormal vectors (Anandkumar, Ge, Hsu, Kakade and
 Telgarsky, 2014). All solvers give unit vectors whose values are not negative, in order of their values.
