@@ -68,21 +68,8 @@ def number_answer(
 
 def category_answer(fitted: Any, target: Sequence[str], known: Mapping[str, Sequence[Any]]) -> Any:
     """The probabilities of columns of categories together, by tuples of them."""
-    from tacit.errors import NotAvailableError
-
-    if fitted.can("query"):
-        given = {name: each[0] if len(each) == 1 else set(each) for name, each in known.items()}
-        return fitted.query(target, given=given)
-    if len(target) > 1:
-        raise NotAvailableError(
-            f"{type(fitted).__name__} gives the probabilities of one column at a time; query "
-            f"{target[0]!r} alone, or fit a kernel-tree"
-        )
-    rows = rows_of_given(known)
-    conditionals = fitted.predict_proba(columns_of(rows, target[0]), target=target[0])
-    probabilities = (_weights(fitted, rows) @ conditionals).tolist()
-    categories = fitted.categories_[target[0]]
-    return {(value,): p for value, p in zip(categories, probabilities, strict=True)}
+    given = {name: each[0] if len(each) == 1 else set(each) for name, each in known.items()}
+    return fitted.query(target, given=given)
 
 
 def rows_of_given(known: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:

@@ -97,11 +97,6 @@ def print_sample(
     if length is not None:
         raise NotAvailableError(f"{type(fitted).__name__} draws rows; leave --length out")
     known = given_values(fitted, given)
-    several = [name for name, value in known.items() if isinstance(value, set)]
-    if several and not fitted.can("query"):
-        raise NotAvailableError(
-            f"{type(fitted).__name__} draws given one value of each column; give one of {several[0]!r}"
-        )
     table = fitted.sample(n, given=known, random_state=seed, like="pyarrow")
     give_table(table, output, json=json)
 
