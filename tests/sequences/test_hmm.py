@@ -22,7 +22,7 @@ from tacit.sequences.learn.symbol_stream import MOST_KEPT, Kept
 from tacit.sequences.model.chains import ChainTables
 from tacit.toy.chains import HmmModel, repeating_process
 
-MOVES = np.array([[0.85, 0.1, 0.05], [0.05, 0.8, 0.15], [0.15, 0.1, 0.75]])
+TRANSITIONS = np.array([[0.85, 0.1, 0.05], [0.05, 0.8, 0.15], [0.15, 0.1, 0.75]])
 EMIT = np.array(
     [
         [0.7, 0.2, 0.05, 0.05, 0.0],
@@ -30,7 +30,7 @@ EMIT = np.array(
         [0.0, 0.05, 0.05, 0.3, 0.6],
     ]
 )
-TRUTH = HmmModel(ChainTables(np.array([0.6, 0.3, 0.1]), MOVES, (EMIT,)), tuple("abcde"))
+TRUTH = HmmModel(ChainTables(np.array([0.6, 0.3, 0.1]), TRANSITIONS, (EMIT,)), tuple("abcde"))
 TRAIN = TRUTH.sample(2000, 12, random_state=0)
 TEST = TRUTH.sample(1000, 12, random_state=1)
 BEST = float(TRUTH.log_prob(TEST).mean())
@@ -82,7 +82,7 @@ def test_recovered_tables_are_the_true_ones():
     model = HMM(3, "auto").fit(TRUTH.sample(20_000, 12, random_state=2))
     order = np.argsort(-TRUTH.tables.stationary)
     assert model.emissions_ == pytest.approx(EMIT[order], abs=0.03)
-    assert model.transitions_ == pytest.approx(MOVES[np.ix_(order, order)], abs=0.03)
+    assert model.transitions_ == pytest.approx(TRANSITIONS[np.ix_(order, order)], abs=0.03)
 
 
 def test_a_stationary_start_is_that_of_the_moves():
@@ -468,7 +468,7 @@ def test_progress_is_reported():
 # -- numbers --------------------------------------------------------------------------------------
 
 
-MOVES = np.array([[0.9, 0.05, 0.05], [0.1, 0.85, 0.05], [0.1, 0.1, 0.8]])
+NORMAL_TRANSITIONS = np.array([[0.9, 0.05, 0.05], [0.1, 0.85, 0.05], [0.1, 0.1, 0.8]])
 MEANS, SPREADS = np.array([100.0, 100.0, 140.0]), np.array([3.0, 20.0, 5.0])
 
 
@@ -478,7 +478,7 @@ def numbers(n=400, seed=0, n_columns=2):
     states = np.zeros((n, 10), dtype=int)
     states[:, 0] = rng.integers(0, 3, n)
     for t in range(1, 10):
-        states[:, t] = [rng.choice(3, p=MOVES[state]) for state in states[:, t - 1]]
+        states[:, t] = [rng.choice(3, p=NORMAL_TRANSITIONS[state]) for state in states[:, t - 1]]
     noise = rng.normal(size=(n, 10, n_columns))
     return list(MEANS[states][..., None] + SPREADS[states][..., None] * noise)
 
@@ -488,7 +488,7 @@ def model_of_numbers():
     tables = SimpleNamespace(
         covariance_type="diag",
         startprob_=np.full(3, 1 / 3),
-        transmat_=MOVES,
+        transmat_=NORMAL_TRANSITIONS,
         means_=np.repeat(MEANS[:, None], 2, axis=1),
         covars_=np.repeat(SPREADS[:, None] ** 2, 2, axis=1),
     )
