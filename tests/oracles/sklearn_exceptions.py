@@ -13,8 +13,8 @@ EXPECTED_FAILURES = {
 # Of models whose structure is chosen by held-out rows.
 EXPECTED_FAILURES_OF_SELECTION = {
     "check_sample_weight_equivalence_on_dense_data": (
-        "The check wants the predictions of weighted and of repeated rows to be equal. Held-out rows are drawn "
-        "among the rows as given, so that they differ, and so may the structure and shrinkage chosen by them. "
+        "The check wants equal predictions from weighted and from repeated rows. Held-out rows are drawn "
+        "among the rows as given, so they differ, and so may the structure and shrinkage chosen by them. "
         "That weights count like repeated rows where nothing is chosen is tested in test_gaussian_tree.py."
     ),
 }
