@@ -211,3 +211,20 @@ def test_what_a_model_of_numbers_cannot_tell_is_one_line(run, arguments, complai
 def test_covariances_are_those_of_numbers(run, tmp_path):
     fit = ("fit", "hmm", "long.csv", "-o", tmp_path / "m.tacit", "--covariance", "diagonal")
     assert "it goes with --emissions" in run(*fit, code=2)
+
+
+def test_counts_are_learnt_and_answered_with_poisson_emissions(run, tmp_path):
+    rng = np.random.default_rng(0)
+    state = np.cumsum(rng.random(200) < 0.1) % 2
+    counts = rng.poisson(np.where(state, 9.0, 1.0))
+    write(tmp_path / "counts.csv", ["n"], counts[:, None].tolist())
+    model, data = tmp_path / "m.tacit", tmp_path / "counts.csv"
+    run("fit", "hmm", data, "-o", model, "--emissions", "poisson", "--states", "2")
+    fitted = tacit.load(model)
+    assert sorted(fitted.rates_[:, 0]) == pytest.approx([1.0, 9.0], rel=0.25)
+    said = json.loads(run("score", model, data, "--json"))
+    assert said["score"] == pytest.approx(fitted.score([counts[:, None].astype(float)]))
+    assert "--covariance" in run(
+        *("fit", "hmm", data, "-o", model, "--emissions", "poisson", "--covariance", "diagonal"),
+        code=2,
+    )

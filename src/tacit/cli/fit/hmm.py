@@ -23,10 +23,11 @@ class Learn(StrEnum):
 
 
 class Emissions(StrEnum):
-    """What states show."""
+    """What states emit."""
 
     categorical = "categorical"
     gaussian = "gaussian"
+    poisson = "poisson"
 
 
 class Covariance(StrEnum):
@@ -41,7 +42,7 @@ Way = Annotated[
 ]
 Shown = Annotated[
     Emissions,
-    typer.Option(help="What states show: symbols, or normal numbers (DATA is a table then)."),
+    typer.Option(help="What states emit: symbols, or numbers or counts (DATA is a table then)."),
 ]
 Dependence = Annotated[
     Covariance,
@@ -80,7 +81,8 @@ def hmm(
     """Learn a hidden Markov model of the sequences in DATA.
 
     Where sequences end is not part of the model; for that see `tacit fit automaton`. With --emissions
-    gaussian DATA is a table of numbers, a row for each time: one sequence, or several with --sequence COLUMN.
+    gaussian or poisson DATA is a table of numbers, a row for each time: one sequence, or several with
+    --sequence COLUMN.
 
     For example: tacit fit hmm tags.txt -o model.tacit --states 8
     """
@@ -90,16 +92,18 @@ def hmm(
     from tacit.core.files.container import check_suffix
 
     check_suffix(output)  # before the work, not after it
-    numbers = emissions is Emissions.gaussian
+    numbers = emissions is not Emissions.categorical
     if numbers and symbol is not None:
         raise typer.BadParameter(
-            "it does not go with --emissions gaussian, where all columns hold numbers; see --drop",
+            f"it does not go with --emissions {emissions.value}, where all columns hold numbers; see --drop",
             param_hint="--symbol",
         )
-    if not numbers and (drop or covariance is not Covariance.full):
+    if not numbers and drop:
         raise typer.BadParameter(
-            "it goes with --emissions gaussian", param_hint="--drop" if drop else "--covariance"
+            "it goes with --emissions gaussian or poisson", param_hint="--drop"
         )
+    if emissions is not Emissions.gaussian and covariance is not Covariance.full:
+        raise typer.BadParameter("it goes with --emissions gaussian", param_hint="--covariance")
     model = HMM(
         n_states=learning.number_or_auto(states, int, "--states"),
         learn=learn.value,
