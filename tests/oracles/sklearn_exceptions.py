@@ -14,8 +14,8 @@ EXPECTED_FAILURES = {
 EXPECTED_FAILURES_OF_SELECTION = {
     "check_sample_weight_equivalence_on_dense_data": (
         "The check wants equal predictions from weighted and from repeated rows. Held-out rows are drawn "
-        "among the rows as given, so they differ, and so may the structure and shrinkage chosen by them. "
-        "That weights count like repeated rows where nothing is chosen is tested in test_gaussian_tree.py."
+        "among the rows as given, so that they differ, and so may the structure chosen. That weights "
+        "count like repeated rows where nothing is chosen is tested in test_gaussian_tree.py."
     ),
 }
 
