@@ -13,7 +13,7 @@ Report = Callable[[float, str], None]
 
 
 def silent(share: float, text: str) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
 @contextmanager

@@ -67,7 +67,7 @@ def one_of(categories: Collection[int], n_categories: int) -> Array:
     wrong = sorted(code for code in categories if not 0 <= code < n_categories)
     if wrong or not categories:
         raise ArgumentError(
-            f"categories {sorted(categories)} asked for; give at least one code, each from 0 to "
+            f"categories {sorted(categories)}: give at least one code, each from 0 to "
             f"{n_categories - 1}"
         )
     likelihood = np.zeros(n_categories)

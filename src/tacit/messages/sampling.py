@@ -75,7 +75,7 @@ def sample(
         If the evidence of a row is impossible by the model's probability tables.
     """
     if n < 0:
-        raise ArgumentError(f"n={n} draws asked for; give a number that is not negative")
+        raise ArgumentError(f"n={n}: the number of draws must not be negative")
     parts = parts_of(learnt)
     known = nothing(parts.n_leaves) if evidence is None else evidence
     check_evidence(parts.first, known)

@@ -27,7 +27,7 @@ class TextSource:
     name: str  # what errors call it
     blocks: Iterator[bytes]
     share: Callable[[], float] = (
-        float  # of all texts that were given: how much was read, 0 if nobody knows
+        float  # of all texts that were given: how much was read, 0 if unknown
     )
     is_file: bool = True
 
