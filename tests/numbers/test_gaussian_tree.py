@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import tacit
 from oracles.edited_files import edited
 from oracles.gaussians import random_gaussian_tree, rows_with_moments, with_holes
+from oracles.sklearn_exceptions import EXPECTED_FAILURES_OF_SELECTION
 from tacit import GaussianTree, Topology
 from tacit.errors import (
     ArgumentError,
