@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from tacit.core.files.saved_model import SavedModel
-from tacit.errors import NotAvailableError
 
 if TYPE_CHECKING:
     from tacit.core.progress import Report
@@ -82,12 +81,6 @@ class Model(SavedModel, BaseEstimator):
             from sklearn.utils.validation import check_is_fitted
 
             check_is_fitted(self)
-
-    def _check_can(self, ability: str, otherwise: str) -> None:
-        """Raise a `NotAvailableError` with a way out where the model cannot do something."""
-        self._check_fitted()
-        if not self.can(ability):
-            raise NotAvailableError(otherwise)
 
     @contextmanager
     def _working(self) -> Iterator[Report]:

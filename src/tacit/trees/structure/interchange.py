@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -75,45 +75,6 @@ def refine_topology(
     draft = Draft.of(topology, names)
     refine(draft, similarity, effective_rows(n_rows, n_states))
     return draft.topology(names, scale=n_states - 1)
-
-
-def choose_topology(
-    candidates: Mapping[str, Topology],
-    distances: Any,
-    names: Sequence[str],
-    *,
-    n_rows: float | None = None,
-    n_states: int = 2,
-) -> tuple[str, dict[str, float]]:
-    """Which of several trees fits the distances best, and how well each does.
-
-    Trees are judged with lengths estimated anew, by their `surrogate_likelihood`.
-
-    Parameters
-    ----------
-    candidates : mapping of str to Topology
-        At least one tree, over the same variables.
-    distances, names, n_rows, n_states
-        As in `refine_topology`.
-
-    Returns
-    -------
-    name : str
-        Of the best; of the first of equals.
-    scores : dict of str to float
-        Natural log-likelihood per row of each candidate, beyond that of the best one: 0 or less.
-    """
-    if not candidates:
-        raise ArgumentError("there is no tree to choose from; give at least one")
-    similarity = similarity_of(distances, names, n_states)
-    rows = effective_rows(n_rows, n_states)
-    scores = {}
-    for name, topology in candidates.items():
-        draft = Draft.of(topology, names)
-        refit(draft, similarity, rows)
-        scores[name] = surrogate_likelihood(draft, similarity)
-    best = max(scores, key=scores.__getitem__)
-    return best, {name: score - scores[best] for name, score in scores.items()}
 
 
 def similarity_of(distances: Any, names: Sequence[str], n_states: int) -> Array:
