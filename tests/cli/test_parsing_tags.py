@@ -1,5 +1,7 @@
 """Tags that only a map explains: a parser keeps the one that it was learnt with."""
 
+import re
+
 import pytest
 
 import tacit
@@ -59,7 +61,7 @@ def test_nothing_is_said_of_a_map_that_nobody_needs(run, name):
 
 def test_what_is_kept_is_plain_and_told(run, folder):
     assert tacit.load(folder / "own_span.tacit").diagnostics_["tags_map"] == MAP
-    assert "tags map: art DET, subst NOUN, " in run("info", "own_ccm.tacit")
+    assert re.search(r"tags map +art DET, subst NOUN, ", run("info", "own_ccm.tacit"))
     assert "tags_map" not in tacit.load(folder / "plain_span.tacit").diagnostics_
 
 

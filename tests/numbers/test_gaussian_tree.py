@@ -691,7 +691,7 @@ def test_the_defaults_are_normal_scores_and_chosen_shrinkage():
     assert model.get_params()["margins"] == NORMAL
     assert set(model.diagnostics_["shrinkages"]) >= {0.0, 1.0}
     page = str(model.summary())
-    assert "strongest dependences (correlations of normal scores)" in page
+    assert "Strongest dependences (correlations of normal scores)" in page
     assert "held-out log-density" in page
     assert page.startswith("GaussianTree: 2 columns of numbers, 2 of categories")
 

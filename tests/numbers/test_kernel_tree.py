@@ -428,7 +428,7 @@ def test_wrong_questions_are_refused():
         model.quantiles(rows, "plane")
     with pytest.raises(ArgumentError, match="one column"):
         model.conditional_density(rows, ["plain"])
-    with pytest.raises(ArgumentError, match="shares from 0 to 1"):
+    with pytest.raises(ArgumentError, match="levels from 0 to 1"):
         model.quantiles(rows, "plain", 2.0)
     with pytest.raises(ArgumentError, match="shape"):
         model.quantiles(rows, "plain", [[0.5]])
@@ -452,7 +452,7 @@ def test_wrong_questions_are_refused():
         model.sample(1, given=[("peaked", 1.0)])
     with pytest.raises(ArgumentError, match="one number"):
         model.sample(1, given={"peaked": {1.0, 2.0}})
-    with pytest.raises(DataError, match="none"):
+    with pytest.raises(DataError, match="not a number"):
         model.sample(1, given={"peaked": "high"})
     with pytest.raises(ArgumentError, match="holds numbers"):
         model.score_samples(rows, soft={"plain": [[0.5, 0.5]]})

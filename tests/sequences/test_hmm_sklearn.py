@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from oracles.sequence_exceptions import EXPECTED_FAILURES_OF_SYMBOLS
+from oracles.sequence_exceptions import EXPECTED_FAILURES_OF_PATHS
 from tacit.sequences.hmm import HMM
 
 WAYS = ("auto", "spectral", "tensor", "em", "online-em")
@@ -27,7 +27,7 @@ def sequences(n=60, seed=0):
         HMM(2, "em", n_restarts=1, emissions="categorical"),
         HMM(2, "online-em", emissions="categorical"),
     ],
-    expected_failed_checks=lambda _: EXPECTED_FAILURES_OF_SYMBOLS,
+    expected_failed_checks=lambda _: EXPECTED_FAILURES_OF_PATHS,
 )
 def test_the_checks_of_scikit_learn_hold(estimator, check):
     check(estimator)

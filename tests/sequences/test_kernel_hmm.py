@@ -285,7 +285,7 @@ def test_what_cannot_be_learnt_from_is_refused():
 
 
 def test_questions_that_make_no_sense_are_refused(model):
-    with pytest.raises(ArgumentError, match="shares from 0 to 1"):
+    with pytest.raises(ArgumentError, match="levels from 0 to 1"):
         model.quantiles(LATER, [1.5])
     with pytest.raises(ArgumentError, match="finite"):
         model.predict_next_density(LATER, [np.inf])

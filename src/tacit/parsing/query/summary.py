@@ -213,8 +213,12 @@ def _ratio_section(heading: str, entries: list[tuple[float, str]]) -> Section:
 
 
 def _fit_facts(diagnostics: Mapping[str, Any]) -> dict[str, Any]:
-    return {
+    facts = {
         name: diagnostics[key]
         for key, name in _NAMES.items()
         if isinstance(diagnostics.get(key), str | int | float)
     }
+    tags_map = diagnostics.get("tags_map", {})
+    if tags_map:
+        facts["tags map"] = ", ".join(f"{tag} {meant}" for tag, meant in tags_map.items())
+    return facts
