@@ -561,9 +561,9 @@ def test_crime_is_predicted_as_well_as_was_measured_before():
     rows = np.stack(list(columns.values()), axis=1)
     models = {
         "gaussian": gaussian_tree("neighbor-joining", learn="distances"),
-        "nonparanormal": gaussian_tree("neighbor-joining", NORMAL),
-        "copula": gaussian_tree("star", NORMAL, 1.0),
-        "chosen": gaussian_tree("refined-joining", NORMAL, "auto"),
+        "nonparanormal": gaussian_tree("neighbor-joining", margins=NORMAL),
+        "copula": gaussian_tree("star", margins=NORMAL, shrinkage=1.0),
+        "chosen": gaussian_tree("refined-joining", margins=NORMAL, shrinkage="auto"),
     }
     errors = {name: [] for name in models}
     for split in range(5):
